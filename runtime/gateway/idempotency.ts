@@ -33,9 +33,33 @@ export function idempotencyKey(header: string | undefined, atLeast = 1): string 
   return header
 }
 
+export interface RequestHash {
+  /** Of the request's meaning: the order of fields and white space do not matter. */
+  meaning: string
+  /** Of the request's exact text, which releases up to 1.0.0 stored. */
+  text: string
+}
+
 /** `condition`: the `If-Match` header. The same request with another condition is a different request. */
-export const requestHash = (method: string, address: string, body: string, condition?: string): string =>
-  sha256(`${method}\n${address}\n${body}${condition === undefined ? '' : `\n${condition}`}`)
+export function hashRequest(method: string, address: string, body: string, condition?: string): RequestHash {
+  const hash = (content: string): string =>
+    sha256(`${method}\n${address}\n${content}${condition === undefined ? '' : `\n${condition}`}`)
+  return { meaning: hash(sortFields(body)), text: hash(body) }
+}
+
+/** Rewrites a JSON text with sorted fields and without white space. Returns any other text unchanged. */
+function sortFields(body: string): string {
+  if (!body.trimStart().startsWith('{')) return body
+  try {
+    return JSON.stringify(JSON.parse(body), (_, value) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+      return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    })
+  } catch {
+    // Invalid JSON, which the route refuses.
+    return body
+  }
+}
 
 export const stillRunningError = (): ApiError =>
   refuse('conflict', 'The first request with this Idempotency-Key is still running')
@@ -47,7 +71,7 @@ export const stillRunningError = (): ApiError =>
  */
 export class Claim {
   readonly key: string
-  readonly #hash: string
+  readonly #hash: RequestHash
   /**
    * Whether each transaction writes to the claim's row as it commits: a retry after a lost answer does not rerun it.
    */
@@ -59,7 +83,7 @@ export class Claim {
   #isStored = false
 
   /** `isOwn`: the operation opens its own transactions, and its answer is stored after they have committed. */
-  constructor(key: string, hash: string, isOwn = false) {
+  constructor(key: string, hash: RequestHash, isOwn = false) {
     this.key = key
     this.#hash = hash
     this.#isMarked = isOwn
@@ -71,7 +95,7 @@ export class Claim {
     const askedAt = performance.now()
     const claimed = await insertClaim(ctx, {
       ...this.#claimKey,
-      hash: this.#hash,
+      ...this.#hash,
       now: now.toISOString(),
       forgottenBefore: new Date(now.getTime() - retentionMs).toISOString(),
     })
@@ -85,7 +109,7 @@ export class Claim {
     const [row] = await findStoredAnswer(ctx, { key: this.key })
     if (!row)
       throw refuse('conflict', 'The first request with this Idempotency-Key failed just now: send it again')
-    if (row.request_hash !== this.#hash) {
+    if (row.request_hash !== this.#hash.meaning && row.request_hash !== this.#hash.text) {
       throw refuse('conflict', 'This Idempotency-Key was used for another request: use a new one')
     }
     if (row.status === null) return row.is_lost ? buildLostAnswer() : 'running'
@@ -208,9 +232,9 @@ const isLeaseOver = sql<boolean>`excluded.claimed_at - idempotency_keys.claimed_
  * makes it durable. Without that commit nothing was written, and the request may be sent again.
  */
 const insertClaim = prepared(
-  (db, values: ClaimKey & { hash: string; now: string; forgottenBefore: string }) => {
+  (db, values: ClaimKey & RequestHash & { now: string; forgottenBefore: string }) => {
     const claim = {
-      request_hash: values.hash,
+      request_hash: values.meaning,
       owner: values.owner,
       claimed_at: leaseStart,
       created_at: values.now,
@@ -236,7 +260,7 @@ const insertClaim = prepared(
                 eb('idempotency_keys.status', 'is', null),
                 eb('idempotency_keys.has_written', '=', false),
                 isLeaseOver,
-                eb('idempotency_keys.request_hash', '=', values.hash),
+                eb('idempotency_keys.request_hash', 'in', [values.meaning, values.text]),
               ]),
             ]),
           ),

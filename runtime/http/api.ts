@@ -1,10 +1,11 @@
 /** The routes below `/v1`: one per operation, answered by the gateway. All other paths belong to the pages. */
 import { type Context, Hono } from 'hono'
-import { toResponse } from '#runtime/gateway/answers'
+import { type Answer, toResponse } from '#runtime/gateway/answers'
 import type { IncomingCall } from '#runtime/gateway/call'
 import type { Gateway } from '#runtime/gateway/gateway'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { readBytes, utf8Text } from './body.ts'
+import { chooseEncoding, compress } from './compression.ts'
 import { callerAddress, type Env, receivedBytes } from './env.ts'
 import { rawPath, rawQuery } from './target.ts'
 
@@ -24,12 +25,30 @@ export function apiRoutes(
 ): Fetch {
   const hono = new Hono<{ Bindings: Env }>({ getPath: rawPath })
   const answer = async (c: ApiContext, operation: LoadedOperation | null): Promise<Response> =>
-    toResponse(await gateway.handle(operation, new HttpCall(c, trustProxy)))
+    compressAnswer(
+      await gateway.handle(operation, new HttpCall(c, trustProxy)),
+      c.req.header('accept-encoding'),
+    )
   for (const operation of sortByRoute(operations)) {
     hono.on(operation.spec.method, `/v1${operation.spec.path}`, (c) => answer(c, operation))
   }
   hono.notFound((c) => (/^\/v1(\/|$)/.test(c.req.path) ? answer(c, null) : pages(c.req.raw, c.env)))
   return (request, env) => hono.fetch(request, env)
+}
+
+/** The length from which an answer is compressed. Shorter ones fit into a packet or two as they are. */
+const compressFrom = 1024
+
+/** Compresses a long answer if the client asks for it. Its ETag becomes weak, since the bytes differ. */
+async function compressAnswer(answer: Answer, accepted: string | undefined): Promise<Response> {
+  const { status, body, headers } = answer
+  if (body.length < compressFrom) return toResponse(answer)
+  headers.vary = 'accept-encoding'
+  const encoding = chooseEncoding(accepted, ['zstd', 'br', 'gzip'])
+  if (encoding === 'identity') return toResponse(answer)
+  headers['content-encoding'] = encoding
+  if (headers.etag) headers.etag = `W/${headers.etag}`
+  return new Response(await compress(body, encoding, 'passing'), { status, headers })
 }
 
 /**

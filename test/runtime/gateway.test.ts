@@ -1,7 +1,8 @@
-import { gzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
+import { hashRequest } from '#runtime/gateway/idempotency'
 import { clientAddress } from '#runtime/http/address'
 import { freshDatabase, type TestApp, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
@@ -92,6 +93,31 @@ describe('bodies', () => {
     const body = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`field${i}`, 1]))
     const { error } = (await shop.call(addOptOut, { body: { phone: '+5511988887777', ...body } })).body
     expect(error.message.split('; ')).toHaveLength(5)
+  })
+})
+
+describe('compression', () => {
+  test('an answer above 1 KB is compressed as the client prefers, and its ETag still matches', async () => {
+    const document = (headers: Record<string, string>) =>
+      app.fetch(new Request(url('/openapi.json'), { headers }), { ip: '1.1.1.1' })
+    const plain = await document({})
+    const text = await plain.text()
+    expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([
+      null,
+      'accept-encoding',
+    ])
+    const unpack = { br: brotliDecompressSync, gzip: gunzipSync, zstd: zstdDecompressSync }
+    for (const encoding of ['br', 'gzip', 'zstd'] as const) {
+      const packed = await document({ 'accept-encoding': `${encoding}, identity;q=0.5` })
+      expect(packed.headers.get('content-encoding')).toBe(encoding)
+      expect(packed.headers.get('etag')).toBe(`W/${plain.headers.get('etag')}`)
+      expect(unpack[encoding](Buffer.from(await packed.arrayBuffer())).toString()).toBe(text)
+      expect((await document({ 'if-none-match': packed.headers.get('etag')! })).status).toBe(304)
+    }
+    const short = await app.fetch(new Request(url('/nothing'), { headers: { 'accept-encoding': 'gzip' } }), {
+      ip: '1.1.1.1',
+    })
+    expect(short.headers.get('content-encoding')).toBeNull()
   })
 })
 
@@ -214,6 +240,51 @@ describe('Idempotency-Key', () => {
     ])
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
     expect((await shop.call(listOptOuts)).body.total).toBe(1)
+  })
+
+  test('the order of fields and white space do not make another request, other values do', async () => {
+    const shop = await store(app)
+    const send = (text: string) =>
+      app.fetch(
+        new Request(url('/inbox/tags'), {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${shop.key}`,
+            'content-type': 'application/json',
+            'idempotency-key': 'one',
+          },
+          body: text,
+        }),
+        { ip: '1.1.1.1' },
+      )
+    const first = await send('{"name":"VIP","color":"#112233"}')
+    expect(first.status).toBe(201)
+    const again = await send('{\n  "color": "#112233",\n  "name": "VIP"\n}\n')
+    expect([again.status, await again.json()]).toEqual([201, await first.json()])
+    expect((await send('{"name":"VIP","color":"#332211"}')).status).toBe(409)
+  })
+
+  test('the key of a request that an earlier release stored by its exact text is known', async () => {
+    const shop = await store(app)
+    const text = '{"phone": "+5511987654321"}'
+    const { text: stored } = hashRequest('POST', '/v1/campaigns/opt-outs', text)
+    const ctx = await shop.context()
+    const { db } = ctx
+    const now = app.clock.now()
+    await db
+      .insertInto('idempotency_keys')
+      .values({ key: 'old', request_hash: stored, owner: ctx.newId(), claimed_at: now, created_at: now })
+      .execute()
+    await db.updateTable('idempotency_keys').set({ status: 201, body: '{"id":"9"}', headers: '{}' }).execute()
+    const answer = await app.fetch(
+      new Request(url('/campaigns/opt-outs'), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${shop.key}`, 'idempotency-key': 'old' },
+        body: text,
+      }),
+      { ip: '1.1.1.1' },
+    )
+    expect([answer.status, await answer.json()]).toEqual([201, { id: '9' }])
   })
 
   test('another request with the same key is a conflict; a refusal is stored too', async () => {

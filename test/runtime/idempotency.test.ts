@@ -18,6 +18,7 @@ const beforeEnd = new Map<string, (ctx: Context) => Promise<void>>()
 /** Actions after its commit. */
 const afterCommits = new Map<string, (ctx: Context) => Promise<unknown>>()
 const runs = new Map<string, number>()
+const hash = { meaning: 'h', text: 'h' }
 
 const buildOperation = (path: string, transaction: 'whole' | 'statement' | 'own'): Operation =>
   operation({
@@ -312,15 +313,15 @@ describe('an answer is stored by the owner of the claim', () => {
   test('a refusal or a failure after losing the claim neither answers for the key nor frees it', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
-    const [lost, holds] = [new Claim('k', 'h'), new Claim('k', 'h')]
+    const [lost, holds] = [new Claim('k', hash), new Claim('k', hash)]
     expect(await lost.take(ctx)).toBeNull()
     await app.database.query('update idempotency_keys set claimed_at = $1', [expiredAt()])
     expect(await holds.take(ctx)).toBeNull()
     await lost.release(ctx)
     expect(await lost.storeAnswer(ctx, { status: 409, body: 'lost', headers: {} })).toBe(false)
-    expect(await new Claim('k', 'h').take(ctx)).toBe('running')
+    expect(await new Claim('k', hash).take(ctx)).toBe('running')
     expect(await holds.storeAnswer(ctx, { status: 201, body: 'kept', headers: {} })).toBe(true)
-    expect(await new Claim('k', 'h').take(ctx)).toMatchObject({ body: 'kept' })
+    expect(await new Claim('k', hash).take(ctx)).toMatchObject({ body: 'kept' })
     for (const each of [lost, holds]) each.stopRenewal()
   })
 })
@@ -372,7 +373,7 @@ describe('a claim lives as long as its request', () => {
         .query<{ at: string }>(`select claimed_at::text as at from idempotency_keys where key = 'long'`, [])
         .then(([row]) => row!.at)
     const renewals = holdTimers(20_000)
-    const claim = new Claim('long', 'h')
+    const claim = new Claim('long', hash)
     await claim.take(ctx)
     const first = await at()
     expect(renewals.pass()).toBe(1)

@@ -1,7 +1,7 @@
 /** Defines routes below `/storefront/:publicId`. Shoppers' browsers call them, without an API key and from any site. */
 import type { Context, SystemContext } from '#runtime/context'
 import { ApiError, refuse } from '#runtime/errors'
-import { Claim, idempotencyKey, requestHash, runOnce } from '#runtime/gateway/idempotency'
+import { Claim, hashRequest, idempotencyKey, runOnce } from '#runtime/gateway/idempotency'
 import { type Page, type PageRequest, page } from '#runtime/page'
 import { sign } from '#runtime/secrets'
 import { type FormPage, redrawForm } from './refused-form.ts'
@@ -116,7 +116,7 @@ async function runIdempotent(
   if (key === null) return handle(ctx)
   const { address, body } = await request.readRaw(maxBodyBytes)
   // Keys of API operations contain no space, so they cannot collide with this one.
-  const claim = new Claim(`storefront ${path} ${key}`, requestHash(request.method, address, body))
+  const claim = new Claim(`storefront ${path} ${key}`, hashRequest(request.method, address, body))
   const { answer, isReplayed } = await runOnce(ctx, claim, async (held) => toAnswer(await handle(held)))
   const headers = { ...answer.headers, ...(isReplayed ? { 'idempotency-replayed': 'true' } : {}) }
   return toResponse({ ...answer, headers })

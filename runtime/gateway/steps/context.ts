@@ -2,18 +2,22 @@
 import type { StoreFacts } from '#db/access'
 import { Context } from '#runtime/context'
 import type { Call } from '../call.ts'
-import { Claim, idempotencyKey, requestHash } from '../idempotency.ts'
+import { Claim, hashRequest, idempotencyKey } from '../idempotency.ts'
 
 /** A write with an Idempotency-Key gets its claim here; the next step acquires it. */
 export function makeContext(call: Call): void {
   const { access, gateway, operation, requestId, request } = call
   const isWrite = !operation!.spec.readOnly && access !== null
   const key = isWrite ? idempotencyKey(request.header('idempotency-key')) : null
-  const isOwn = operation!.spec.transaction === 'own'
-  const hash =
+  const address = `${request.path}${request.search}`
+  const claim =
     key === null
-      ? ''
-      : requestHash(request.method, `${request.path}${request.search}`, call.text, request.header('if-match'))
+      ? null
+      : new Claim(
+          key,
+          hashRequest(request.method, address, call.text, request.header('if-match')),
+          operation!.spec.transaction === 'own',
+        )
   call.context = new Context(
     gateway.services,
     access?.store ?? noStore,
@@ -25,7 +29,7 @@ export function makeContext(call: Call): void {
       requestId,
       keyId: access?.keyId ?? null,
       idempotencyKey: key,
-      claim: key === null ? null : new Claim(key, hash, isOwn),
+      claim,
       access,
     },
     gateway.services.log,
