@@ -5,6 +5,7 @@ import { jsonAnswer, type PageRequest } from '#runtime/page'
 
 export type OauthCode =
   | 'access_denied'
+  | 'invalid_client'
   | 'invalid_client_metadata'
   | 'invalid_grant'
   | 'invalid_redirect_uri'
@@ -32,7 +33,8 @@ export const withOauthErrors =
     try {
       return await handler(ctx, request)
     } catch (error) {
-      if (error instanceof OauthError) return toErrorResponse(400, error.code, error.message)
+      if (error instanceof OauthError)
+        return toErrorResponse(error.code === 'invalid_client' ? 401 : 400, error.code, error.message)
       if (!(error instanceof ApiError) || error.code === 'unavailable') throw error
       const code = error.code === 'rate_limited' ? 'temporarily_unavailable' : 'invalid_request'
       const answer = toErrorResponse(toHttpStatus(error.code), code, error.message)

@@ -1,5 +1,6 @@
 /** The routes below `/v1`: one per operation, answered by the gateway. All other paths belong to the pages. */
 import { type Context, Hono } from 'hono'
+import { cors } from 'hono/cors'
 import { type Answer, toResponse } from '#runtime/gateway/answers'
 import type { IncomingCall } from '#runtime/gateway/call'
 import type { Gateway } from '#runtime/gateway/gateway'
@@ -29,6 +30,11 @@ export function apiRoutes(
       await gateway.handle(operation, new HttpCall(c, trustProxy)),
       c.req.header('accept-encoding'),
     )
+  // Public documents can be read by scripts of any site.
+  for (const { spec } of operations) {
+    if (spec.public)
+      hono.use(`/v1${spec.path}`, cors({ origin: '*', exposeHeaders: ['ETag'], maxAge: 86_400 }))
+  }
   for (const operation of sortByRoute(operations)) {
     hono.on(operation.spec.method, `/v1${operation.spec.path}`, (c) => answer(c, operation))
   }
@@ -43,7 +49,7 @@ const compressFrom = 1024
 async function compressAnswer(answer: Answer, accepted: string | undefined): Promise<Response> {
   const { status, body, headers } = answer
   if (body.length < compressFrom) return toResponse(answer)
-  headers.vary = 'accept-encoding'
+  headers.vary = headers.vary ? `${headers.vary}, accept-encoding` : 'accept-encoding'
   const encoding = chooseEncoding(accepted, ['zstd', 'br', 'gzip'])
   if (encoding === 'identity') return toResponse(answer)
   headers['content-encoding'] = encoding

@@ -15,6 +15,7 @@ import type { Registry } from '#runtime/registry/loaded'
 import { parseTrace, runWithTrace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
 import { callerAddress, type Env, receivedBytes } from './env.ts'
+import { withRequestedUrl } from './loopback.ts'
 import { checkSandboxRequest } from './sandbox-guard.ts'
 import { rawPath, rawQuery } from './target.ts'
 
@@ -174,7 +175,8 @@ export function pageRoutes(
       if (refused) throw refused
       if (page.mayTakeSeconds) c.get('waiting').allow(page.mayTakeSeconds * 1000)
       const request = new PageRequest(c.req.raw, page, c.req.path, callerAddress(c, settings.trustProxy))
-      return page.handler(new SystemContext(services, log, c.get('requestId'), { worker }), request)
+      const named = withRequestedUrl(services, c.req.url)
+      return page.handler(new SystemContext(named, log, c.get('requestId'), { worker }), request)
     })
   }
 }

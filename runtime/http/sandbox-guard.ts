@@ -7,14 +7,7 @@
 import { SettingsError } from '#db/settings-error'
 import { type ApiError, refuse } from '#runtime/errors'
 import type { Settings } from '#runtime/server/settings'
-
-/** Whether a host is a loopback address, which only programs of this machine can reach. */
-function isLoopback(host: string): boolean {
-  const name = host.replace(/^\[|\]$/g, '').toLowerCase()
-  return (
-    name === 'localhost' || name === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(name) || name === '127.1'
-  )
-}
+import { isLoopback } from './loopback.ts'
 
 /** Throws if the sandbox is on and `HOST` is not a loopback address, except with `SANDBOX=insist`. */
 export function refuseOpenSandbox({ sandbox, sandboxInsisted, host }: Settings): void {

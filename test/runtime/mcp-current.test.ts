@@ -35,6 +35,7 @@ test('finds, describes and runs operations without a handshake', async () => {
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
     'list_operations',
     'describe_operation',
+    'read_operation',
     'call_operation',
   ])
   const found = await use(client, 'list_operations', { query: 'create a contact list' })

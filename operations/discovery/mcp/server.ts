@@ -5,33 +5,41 @@
 import {
   createMcpHandler,
   isLegacyRequest,
+  ProtocolErrorCode,
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import type { Services } from '#runtime/context'
 import { ApiError, refuse } from '#runtime/errors'
 import { jsonHeaders, toErrorAnswer, toResponse } from '#runtime/gateway/answers'
 import { parseJson } from '#runtime/gateway/input'
 import type { SurfaceParts } from '#runtime/gateway/surface'
 import { bodyAtMost, readBytes, utf8Text } from '#runtime/http/body'
+import { withRequestedUrl } from '#runtime/http/loopback'
+import { allScopes } from '#runtime/roles'
+import { z } from '#runtime/schema'
 import { Caller } from './caller.ts'
 import { runTool, tools } from './tools.ts'
 
 const instructions =
   "Runs one online store through its REST API. Find an operation with list_operations, in the merchant's own words; " +
-  'read describe_operation before the first call of each; then call_operation. Operations with readOnly false change ' +
+  'read describe_operation before the first call of each; then read_operation for those with readOnly true, else ' +
+  'call_operation. Operations with readOnly false change ' +
   'the store, and some write to customers or cost money: ask the merchant first.'
 
 /** Answers a request to `/mcp`. `ip`: the client address for rate limits. */
 export async function answerMcp(parts: SurfaceParts, request: Request, ip: string): Promise<Response> {
+  const services = withRequestedUrl(parts.gateway.services, request.url)
   const authorization = request.headers.get('authorization') ?? ''
   const caller = new Caller(parts, authorization, ip)
   const entry = await caller.enter()
   if ('refusal' in entry) {
     const answer = toResponse(entry.refusal)
-    if (answer.status === 401) answer.headers.set('www-authenticate', buildChallenge(parts, authorization))
+    const error = authorization === '' ? null : 'invalid_token'
+    if (answer.status === 401) answer.headers.set('www-authenticate', buildChallenge(services, error))
     return answer
   }
-  const { origin } = new URL(parts.gateway.services.settings.publicUrl)
+  const { origin } = new URL(services.settings.publicUrl)
   const from = request.headers.get('origin')
   if (from !== null && from !== origin) {
     throw new ApiError('forbidden', 'Pages of other sites may not call this address')
@@ -42,13 +50,22 @@ export async function answerMcp(parts: SurfaceParts, request: Request, ip: strin
     return toResponse({ ...toErrorAnswer(refusal, headers), status: 405 })
   }
   const length = request.headers.get('content-length') ?? undefined
-  const message = parseJson(utf8Text(await readBytes(request, length, bodyAtMost)))
+  const sent = utf8Text(await readBytes(request, length, bodyAtMost))
+  let message: unknown
+  try {
+    message = parseJson(sent)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return answerParseError(error.message, entry.headers)
+  }
   // Each message of a batch counts as a call.
   for (let i = 1; Array.isArray(message) && i < message.length; i += 1) {
     const more = await caller.enter()
     if ('refusal' in more) return toResponse(more.refusal)
   }
 
+  const missing = await findMissingScopes(caller, message)
+  if (missing) return answerMissingScopes(services, missing, entry.headers)
   const parsedBody = message ?? null
   const answer = (await isLegacyRequest(request, parsedBody))
     ? await answerOlder(caller, request, parsedBody)
@@ -80,17 +97,64 @@ function createServer(caller: Caller): Server {
     { capabilities: { tools: {} }, instructions },
   )
   server.setRequestHandler('tools/list', () => ({ tools }))
-  server.setRequestHandler('tools/call', ({ params }) => runTool(caller, params.name, params.arguments ?? {}))
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
+    runTool(caller, params.name, params.arguments ?? {}, mcpReq),
+  )
   return server
 }
 
+/** The answer to a body that is not JSON, or is refused as JSON (JSON-RPC 2.0, section 5.1). */
+function answerParseError(message: string, headers: Record<string, string>): Response {
+  const error = { jsonrpc: '2.0', id: null, error: { code: ProtocolErrorCode.ParseError, message } }
+  return Response.json(error, { status: 400, headers })
+}
+
+const toolCall = z.object({
+  method: z.literal('tools/call'),
+  params: z.object({ arguments: z.object({ operationId: z.string() }) }),
+})
+
 /**
- * Builds the `WWW-Authenticate` challenge with the metadata URL (RFC 9728, section 5.1). Names an error only if a key
- * was sent.
+ * Returns the scopes that an assistant has to ask the merchant for before it can run the operation, including those it
+ * has; null if it lacks none. Only an assistant that connected by OAuth can ask for more.
  */
-function buildChallenge({ gateway }: SurfaceParts, authorization: string): string {
-  const { extensions, settings } = gateway.services
+async function findMissingScopes(caller: Caller, message: unknown): Promise<string[] | null> {
+  const called = toolCall.safeParse(message)
+  if (!called.success) return null
+  const operation = caller.registry.byId(called.data.params.arguments.operationId)
+  const access = operation ? await caller.access() : null
+  if (!operation || !access?.parentKeyId) return null
+  const { scopes } = operation.spec
+  if (scopes.every((scope) => access.scopes.has(scope))) return null
+  return [...new Set([...access.scopes, ...scopes])]
+}
+
+/** The answer that makes a client ask for more scopes (RFC 6750, section 3.1). */
+function answerMissingScopes(
+  services: Services,
+  scopes: readonly string[],
+  headers: Record<string, string>,
+): Response {
+  const challenge = buildChallenge(services, 'insufficient_scope', scopes)
+  const description = 'The merchant has not granted this permission to the assistant'
+  return Response.json(
+    { error: 'insufficient_scope', error_description: description },
+    { status: 403, headers: { ...headers, 'www-authenticate': challenge } },
+  )
+}
+
+/** Builds the `WWW-Authenticate` challenge with the metadata URL (RFC 9728, section 5.1) and the scopes to ask for. */
+function buildChallenge(
+  { extensions, settings }: Services,
+  error: 'invalid_token' | 'insufficient_scope' | null,
+  scopes: readonly string[] = allScopes,
+): string {
   if (extensions.resourceMetadata === null) return 'Bearer'
-  const error = authorization === '' ? '' : 'error="invalid_token", '
-  return `Bearer ${error}resource_metadata="${settings.publicUrl}${extensions.resourceMetadata.path}"`
+  const parts = {
+    ...(error === null ? {} : { error }),
+    scope: scopes.join(' '),
+    resource_metadata: `${settings.publicUrl}${extensions.resourceMetadata.path}`,
+  }
+  const listed = Object.entries(parts).map(([name, value]) => `${name}="${value}"`)
+  return `Bearer ${listed.join(', ')}`
 }

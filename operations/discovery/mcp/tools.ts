@@ -1,5 +1,12 @@
-/** The three tools of `/mcp`. All their information about operations comes from the registry. */
-import type { CallToolResult, JSONValue, Tool } from '@modelcontextprotocol/server'
+/** The four tools of `/mcp`. All their information about operations comes from the registry. */
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  type JSONValue,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Tool,
+} from '@modelcontextprotocol/server'
 import { listRunnable } from '#runtime/documents/descriptors'
 import { ApiError, errorBody, refuse } from '#runtime/errors'
 import { checkAccess } from '#runtime/gateway/access'
@@ -9,15 +16,21 @@ import type { LoadedOperation } from '#runtime/registry/loaded'
 import { consequenceKinds } from '#runtime/roles'
 import { object, z } from '#runtime/schema'
 import { truncate } from '#runtime/values/truncate'
-import type { Caller } from './caller.ts'
+import type { Caller, Request as OperationRequest } from './caller.ts'
+import { askMerchant, type ConfirmingClient } from './confirmation.ts'
 import { listConsequences } from './consequences.ts'
 import { describeOperation } from './describe.ts'
+import { limitBody } from './limit-body.ts'
 import { findNearestIds, OperationSearch } from './search.ts'
 
 const text = { type: 'string' } as const
 const objectSchema = (properties: Record<string, JSONValue>, required: string[]) =>
   ({ type: 'object', properties, required, additionalProperties: false }) as const
 const values = (description: string) => ({ type: 'object', description, additionalProperties: true })
+
+const pathValues = values('Path parameters by name')
+const queryValues = values('Query parameters by name; lists as arrays')
+const truncated = { type: 'string', description: 'Only where the answer was too long: how to get the rest' }
 
 const consequences = {
   type: 'array',
@@ -104,9 +117,24 @@ export const tools: Tool[] = [
         body: { type: ['object', 'null'] },
         answer: { type: 'object' },
         refusals: { type: 'object', description: 'When it refuses, by error code' },
-        example: { type: 'object', description: 'Arguments for call_operation' },
+        example: {
+          type: 'object',
+          description: 'Arguments for read_operation where readOnly is true, else for call_operation',
+        },
       },
       required: ['operationId', 'method', 'path', 'description', 'readOnly', 'answer', 'example'],
+    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: 'read_operation',
+    title: 'Read from the store',
+    description: 'Runs an operation whose readOnly is true: it changes nothing and costs nothing.',
+    inputSchema: objectSchema({ operationId: text, path: pathValues, query: queryValues }, ['operationId']),
+    outputSchema: {
+      type: 'object',
+      properties: { status: { type: 'integer' }, body: {}, truncated },
+      required: ['status', 'body'],
     },
     annotations: { readOnlyHint: true, openWorldHint: false },
   },
@@ -114,12 +142,12 @@ export const tools: Tool[] = [
     name: 'call_operation',
     title: 'Run an operation',
     description:
-      'Runs an operation in the store. Ask first where readOnly is false: it may change data, write to customers or cost money.',
+      'Runs any operation. Ask first where readOnly is false: it may change data, write to customers or cost money.',
     inputSchema: objectSchema(
       {
         operationId: text,
-        path: values('Path parameters by name'),
-        query: values('Query parameters by name; lists as arrays'),
+        path: pathValues,
+        query: queryValues,
         body: values('The body'),
         idempotencyKey: {
           ...text,
@@ -133,6 +161,7 @@ export const tools: Tool[] = [
       properties: {
         status: { type: 'integer' },
         body: { description: 'null where there is none' },
+        truncated,
         replayed: { type: 'boolean', description: 'Answered before, by the idempotencyKey' },
         warnings: {
           type: 'array',
@@ -147,31 +176,50 @@ export const tools: Tool[] = [
   },
 ]
 
-const record = z.record(z.unknown())
+/**
+ * Parses an argument that a client sent as JSON text, such as `body: "{…}"` or `limit: "3"` (Claude Code and others), where
+ * the schema takes an object, a number or a boolean.
+ */
+const fromText = <S extends z.ZodTypeAny>(schema: S) =>
+  z.preprocess((value) => {
+    if (typeof value !== 'string') return value
+    try {
+      return JSON.parse(value)
+    } catch {
+      return value
+    }
+  }, schema)
+
+const record = fromText(z.record(z.unknown()).optional())
+const pathRecord = fromText(z.record(z.union([z.string(), z.number(), z.boolean()])).optional())
 const inputs = {
   list_operations: object({
     query: z.string().max(500).default(''),
     section: z.string().max(100).optional(),
-    readOnly: z.boolean().optional(),
-    limit: z.number().int().min(1).max(100).default(10),
-    offset: z.number().int().min(0).default(0),
+    readOnly: fromText(z.boolean().optional()),
+    limit: fromText(z.number().int().min(1).max(100).default(10)),
+    offset: fromText(z.number().int().min(0).default(0)),
   }),
   describe_operation: object({ operationId: z.string().max(200) }),
+  read_operation: object({ operationId: z.string().max(200), path: pathRecord, query: record }),
   call_operation: object({
     operationId: z.string().max(200),
-    path: z.record(z.union([z.string(), z.number(), z.boolean()])).optional(),
-    query: record.optional(),
-    body: record.optional(),
+    path: pathRecord,
+    query: record,
+    body: record,
     idempotencyKey: z.string().max(255).optional(),
   }),
 }
 
-/** Runs a tool. A refusal becomes a tool error with the gateway's code and message. */
+/**
+ * Runs a tool. A refusal becomes a tool error with the gateway's code and message. Throws for a tool that does not exist.
+ */
 export async function runTool(
   caller: Caller,
   name: string,
   args: Record<string, unknown>,
-): Promise<CallToolResult> {
+  client: ConfirmingClient,
+): Promise<CallToolResult | InputRequiredResult> {
   const given = withoutBlanks(args)
   try {
     switch (name) {
@@ -179,15 +227,18 @@ export async function runTool(
         return await list(caller, parseInput(inputs.list_operations, given, 'body'))
       case 'describe_operation':
         return await describe(caller, parseInput(inputs.describe_operation, given, 'body'))
+      case 'read_operation':
+        return await read(caller, parseInput(inputs.read_operation, given, 'body'))
       case 'call_operation':
-        return await call(caller, parseInput(inputs.call_operation, given, 'body'))
+        return await call(caller, parseInput(inputs.call_operation, given, 'body'), client)
       default:
-        throw refuse(
-          'not_found',
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
           `There is no tool ${truncate(name, 80)}: there are ${Object.keys(inputs).join(', ')}`,
         )
     }
   } catch (error) {
+    if (error instanceof ProtocolError) throw error
     const { code, message } = error instanceof ApiError ? error : caller.logFailure(name, error)
     return toolError(errorBody(code, message))
   }
@@ -222,7 +273,7 @@ async function runnable(caller: Caller): Promise<LoadedOperation[]> {
   }
   const access = await caller.access()
   if (!access) throw refuse('unauthorized', 'The API key is no longer valid')
-  return listRunnable(caller.registry, access, caller.now())
+  return listRunnable(caller.registry, access, caller.now()).filter(isOffered)
 }
 
 async function list(
@@ -269,11 +320,41 @@ async function describe(caller: Caller, { operationId }: { operationId: string }
   return result(describeOperation(operation))
 }
 
+async function read(caller: Caller, given: z.infer<typeof inputs.read_operation>): Promise<CallToolResult> {
+  const operation = requireOperation(caller, given.operationId)
+  if (!operation.spec.readOnly) {
+    throw refuse('bad_request', `operationId: ${operation.id} writes: run it with call_operation`)
+  }
+  const answer = await caller.run(operation, toRequest(operation, given))
+  if (answer.status >= 400) return toolError(answer.body)
+  return result({ status: answer.status, ...limitBody(answer.body) })
+}
+
 async function call(
   caller: Caller,
-  { operationId, path = {}, query = {}, body, idempotencyKey }: z.infer<typeof inputs.call_operation>,
-): Promise<CallToolResult> {
-  const operation = requireOperation(caller, operationId)
+  given: z.infer<typeof inputs.call_operation>,
+  client: ConfirmingClient,
+): Promise<CallToolResult | InputRequiredResult> {
+  const operation = requireOperation(caller, given.operationId)
+  const request = toRequest(operation, given)
+  const question = await askMerchant(caller, operation, request, client)
+  if (question) return question
+  const answer = await caller.run(operation, request)
+  if (answer.status >= 400) return toolError(answer.body)
+  const warnings = parseWarnings(answer.headers.warning)
+  return result({
+    status: answer.status,
+    ...limitBody(answer.body),
+    replayed: answer.headers['idempotency-replayed'] === 'true',
+    ...(warnings.length > 0 ? { warnings } : {}),
+  })
+}
+
+/** Builds the request of a tool call; refuses missing and unknown path parameters. */
+function toRequest(
+  operation: LoadedOperation,
+  { path = {}, query = {}, body, idempotencyKey }: Partial<z.infer<typeof inputs.call_operation>>,
+): OperationRequest {
   const params = Object.fromEntries(Object.entries(path).map(([name, value]) => [name, String(value)]))
   for (const name of operation.parameters) {
     if (!params[name]) throw refuse('bad_request', `path.${name}: is required`)
@@ -283,20 +364,15 @@ async function call(
     const known = operation.parameters.length > 0 ? operation.parameters.join(', ') : 'no path parameters'
     throw refuse('bad_request', `path.${truncate(unknown, 80)}: is not a known field (it takes ${known})`)
   }
-  const answer = await caller.run(operation, { path: params, query, body, idempotencyKey })
-  if (answer.status >= 400) return toolError(answer.body)
-  const warnings = parseWarnings(answer.headers.warning)
-  return result({
-    status: answer.status,
-    body: answer.body === '' ? null : JSON.parse(answer.body),
-    replayed: answer.headers['idempotency-replayed'] === 'true',
-    ...(warnings.length > 0 ? { warnings } : {}),
-  })
+  return { path: params, query, body, idempotencyKey }
 }
+
+/** Public operations, such as the OpenAPI document, need no key and are of no use to a model. */
+const isOffered = ({ spec }: LoadedOperation): boolean => !spec.public
 
 function requireOperation({ registry }: Caller, operationId: string): LoadedOperation {
   const operation = registry.byId(operationId)
-  if (operation) return operation
+  if (operation && isOffered(operation)) return operation
   const near = findNearestIds(registry, operationId)
   throw refuse(
     'not_found',

@@ -3,6 +3,7 @@
 import type { SystemContext } from '#runtime/context'
 import { z } from '#runtime/schema'
 import { isId } from '#runtime/values/ids'
+import { OauthError } from '../errors.ts'
 import { isDocumentAddress, readDocument } from './document.ts'
 import type { Client } from './metadata.ts'
 
@@ -20,6 +21,15 @@ export async function findClient(ctx: SystemContext, id: string): Promise<Client
   return row
     ? { id: row.id, name: row.name, redirectUris: addresses.parse(row.redirect_uris), document: null }
     : null
+}
+
+/**
+ * Throws `invalid_client` for a registered client that is unknown, for example deleted after long disuse: clients then
+ * register again. A client with a metadata document is known by its id alone.
+ */
+export async function requireClient(ctx: SystemContext, id: string): Promise<void> {
+  if (isDocumentAddress(id) || (await findClient(ctx, id))) return
+  throw new OauthError('invalid_client', 'client_id: is unknown here: register again at /oauth/register')
 }
 
 /** Stores a registered client. */

@@ -25,8 +25,10 @@ export const clientMetadata = z.object({
   response_types: words.optional(),
 })
 
+export type ClientMetadata = z.infer<typeof clientMetadata>
+
 /** Converts metadata to a client. Refuses an unsafe redirect address, and a client without the authorization code flow. */
-export function toClient(id: string, given: z.infer<typeof clientMetadata>): Client {
+export function toClient(id: string, given: ClientMetadata): Client {
   for (const [i, address] of given.redirect_uris.entries()) {
     const wrong = findRedirectIssue(address)
     if (wrong) throw new OauthError('invalid_redirect_uri', `redirect_uris.${i}: ${wrong}`)

@@ -18,7 +18,7 @@ describe('GET /operations', () => {
     expect(first.status).toBe(200)
     expect(etag).toMatch(/^"[^"]+"$/)
     expect(first.headers.get('cache-control')).toBe('private, no-cache')
-    expect(first.headers.get('vary')).toBe('Authorization')
+    expect(first.headers.get('vary')).toBe('Authorization, accept-encoding')
 
     for (const held of [etag, `"other", ${etag}`, `W/${etag}`, '*']) {
       const again = await shop.call(listOperations, { headers: { 'if-none-match': held } })
@@ -44,5 +44,22 @@ describe('GET /openapi.json', () => {
     expect(answers[0]!.body.openapi).toBe('3.1.0')
     const held = { 'if-none-match': answers[0]!.headers.get('etag')! }
     expect((await shop.call(getOpenapi, { key: null, headers: held })).status).toBe(304)
+  })
+
+  test('is read by scripts of any site, after a preflight too', async () => {
+    const ask = (method: string) =>
+      app.fetch(
+        new Request('http://localhost/v1/openapi.json', {
+          method,
+          headers: { origin: 'https://tool.example', 'access-control-request-method': 'GET' },
+        }),
+        { ip: '1.1.1.1' },
+      )
+    for (const method of ['GET', 'OPTIONS']) {
+      const { headers } = await ask(method)
+      expect([method, headers.get('access-control-allow-origin')]).toEqual([method, '*'])
+    }
+    const own = await shop.call(listOperations)
+    expect(own.headers.get('access-control-allow-origin')).toBeNull()
   })
 })

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { isDocumentAddress, readDocument } from '#operations/oauth/clients/document'
 import { buildFormAction, findRedirectIssue, isRegistered } from '#operations/oauth/clients/redirects'
 import { isPublicAddress } from '#runtime/http/public-fetch'
+import { allScopes } from '#runtime/roles'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 import { type Changes, errorOf, given, hand, origin, queryOf, redirectUri } from './assistant.ts'
@@ -16,10 +17,11 @@ const it = hand(app)
 describe('an unauthorized request', () => {
   test('gets the metadata address and the reason against its key', async () => {
     const where = 'resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp"'
-    expect((await it.mcp(null)).headers.get('www-authenticate')).toBe(`Bearer ${where}`)
+    const scope = `scope="${allScopes.join(' ')}"`
+    expect((await it.mcp(null)).headers.get('www-authenticate')).toBe(`Bearer ${scope}, ${where}`)
     const bad = await it.mcp('nonsense')
     expect(bad.status).toBe(401)
-    expect(bad.headers.get('www-authenticate')).toBe(`Bearer error="invalid_token", ${where}`)
+    expect(bad.headers.get('www-authenticate')).toBe(`Bearer error="invalid_token", ${scope}, ${where}`)
   })
 
   test('finds metadata documents that name each other and their own address', async () => {
@@ -65,6 +67,14 @@ describe('registering', () => {
     const answer = await it.register({ redirect_uris: [address] })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: expect.stringMatching(/^invalid_re/) })
+  })
+
+  test('is refused with the codes of RFC 7591', async () => {
+    expect(await errorOf(await it.register({ redirect_uris: 'https://a.example/' }))).toEqual([
+      400,
+      'invalid_redirect_uri',
+    ])
+    expect(await errorOf(await it.register({ client_name: 5 }))).toEqual([400, 'invalid_client_metadata'])
   })
 
   test('is limited by address', async () => {

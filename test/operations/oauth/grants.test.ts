@@ -94,13 +94,29 @@ describe('a code', () => {
     ['another verifier', { code_verifier: 'x'.repeat(43) }, 'invalid_grant'],
     ['no verifier', { code_verifier: null }, 'invalid_request'],
     ['another address', { redirect_uri: 'https://assistant.example/other' }, 'invalid_grant'],
-    ['another client', { client_id: '01890000-0000-7000-8000-000000000000' }, 'invalid_grant'],
     ['another resource', { resource: 'https://elsewhere.example/mcp' }, 'invalid_target'],
     ['another kind', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
     ['an unknown one', { code: 'nonsense' }, 'invalid_grant'],
   ])('with %s is refused', async (_what, changes, error) => {
     const { who, code } = await codeFor(await store(app))
     expect(await errorOf(await it.exchange(who, code, changes))).toEqual([400, error])
+  })
+
+  test('with another client is refused, and an unknown client learns that it has to register', async () => {
+    const { who, code } = await codeFor(await store(app))
+    const { clientId } = await it.assistant()
+    expect(await errorOf(await it.exchange(who, code, { client_id: clientId }))).toEqual([
+      400,
+      'invalid_grant',
+    ])
+    const unknown = { ...who, clientId: '01890000-0000-7000-8000-000000000000' }
+    for (const answer of [
+      await it.exchange(unknown, code),
+      await it.refresh(unknown, 'a.b'),
+      await it.revoke(unknown, 'a.b'),
+    ]) {
+      expect(await errorOf(answer)).toEqual([401, 'invalid_client'])
+    }
   })
 
   test('is spent by a wrong verifier', async () => {

@@ -96,7 +96,7 @@ test('a client goes from a 401 to tools, renews, and is revoked', async () => {
   await first.finishAuth(answer.get('code')!)
   expect(provider.kept).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'platform:read' })
   const names = await tools(transportOf(provider))
-  expect(names).toEqual(['list_operations', 'describe_operation', 'call_operation'])
+  expect(names).toEqual(['list_operations', 'describe_operation', 'read_operation', 'call_operation'])
 
   // It is listed as a child key of the entered one.
   const listed = (await listKeys(app.database, shop.id))[0]!

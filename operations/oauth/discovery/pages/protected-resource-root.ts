@@ -6,5 +6,6 @@ export default page({
   path: '/.well-known/oauth-protected-resource',
   description: 'The metadata of /mcp, for clients that only look at the root.',
   trust: 'Public: it says what anybody may know.',
+  cors: true,
   handler: ({ settings }) => jsonAnswer(buildProtectedResource(settings)),
 })

@@ -7,5 +7,6 @@ export default page({
   description:
     'The resource /mcp and its authorization server, for clients that connect by OAuth (RFC 9728).',
   trust: 'Public: it says what anybody may know.',
+  cors: true,
   handler: ({ settings }) => jsonAnswer(buildProtectedResource(settings)),
 })

@@ -1,4 +1,5 @@
 import { page } from '#runtime/page'
+import { requireClient } from '../../clients/clients.ts'
 import { withOauthErrors } from '../../errors.ts'
 import { limit } from '../../limits.ts'
 import { readFields } from '../fields.ts'
@@ -12,7 +13,9 @@ export default page({
   handler: withOauthErrors(async (ctx, request) => {
     await limit(ctx, 'tokens', request.ip)
     const fields = await readFields(request)
-    await revokeToken(ctx, fields.required('token'), fields.required('client_id'))
+    const clientId = fields.required('client_id')
+    await requireClient(ctx, clientId)
+    await revokeToken(ctx, fields.required('token'), clientId)
     return new Response(null, { status: 200, headers: { 'cache-control': 'no-store' } })
   }),
 })

@@ -1,4 +1,5 @@
 import { jsonAnswer, page } from '#runtime/page'
+import { requireClient } from '../../clients/clients.ts'
 import { OauthError, withOauthErrors } from '../../errors.ts'
 import { limit } from '../../limits.ts'
 import { requireResource } from '../../resource.ts'
@@ -15,6 +16,7 @@ export default page({
     await limit(ctx, 'tokens', request.ip)
     const fields = await readFields(request)
     const clientId = fields.required('client_id')
+    await requireClient(ctx, clientId)
     requireResource(fields.optional('resource'), ctx.settings.publicUrl)
     const kind = fields.required('grant_type')
     if (kind === 'refresh_token')

@@ -1,0 +1,201 @@
+/** What clients of assistants send and expect: JSON as text, two tools for reads and writes, questions, scopes, limits. */
+import { describe, expect, test } from 'vitest'
+import { limitBody } from '#operations/discovery/mcp/limit-body'
+import { hand } from '#test/operations/oauth/assistant'
+import { testApp } from '#test/support/app'
+import { type Shop, store } from '#test/support/store'
+
+const app = await testApp({ publicUrl: 'http://localhost' })
+const { connect } = hand(app)
+
+const envelope = (capabilities: object) => ({
+  _meta: {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  },
+})
+
+interface Sent {
+  host?: string
+  more?: object
+  capabilities?: object
+}
+
+/** Sends one tool call in the current protocol version. */
+const call = (
+  key: string,
+  name: string,
+  args: object,
+  { host = 'localhost', more = {}, capabilities }: Sent = {},
+) =>
+  app.fetch(
+    new Request(`http://${host}/mcp`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${key}`,
+        origin: `http://${host}`,
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/call',
+        'mcp-name': name,
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: args, ...more, ...envelope(capabilities ?? {}) },
+      }),
+    }),
+    { ip: '1.1.1.1' },
+  )
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+const resultOf = async (answer: Response): Promise<any> => {
+  const body = (await answer.json()) as { result?: unknown }
+  expect(body, JSON.stringify(body)).toHaveProperty('result')
+  return body.result
+}
+// biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
+const use = async (...args: Parameters<typeof call>): Promise<any> => {
+  const { content, isError } = await resultOf(await call(...args))
+  return { isError: isError ?? false, value: JSON.parse(content[0].text) }
+}
+const makeList = (shop: Shop, name: string) => shop.request('POST', '/campaigns/lists', { body: { name } })
+
+describe('arguments', () => {
+  test('are parsed where a client sends JSON as text', async () => {
+    const shop = await store(app)
+    const made = await use(shop.key, 'call_operation', {
+      operationId: 'post_campaigns_lists',
+      body: '{"name":"Sent as text"}',
+    })
+    expect(made).toMatchObject({ isError: false, value: { status: 201, body: { name: 'Sent as text' } } })
+    const { value } = await use(shop.key, 'list_operations', { limit: '3', readOnly: 'true' })
+    expect(value.operations).toHaveLength(3)
+  })
+
+  test('that are no JSON at all get a parse error, and an unknown tool invalid parameters', async () => {
+    const shop = await store(app)
+    const broken = await app.fetch(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${shop.key}` },
+        body: '{"jsonrpc":',
+      }),
+      { ip: '1.1.1.1' },
+    )
+    expect([broken.status, await broken.json()]).toMatchObject([400, { id: null, error: { code: -32700 } }])
+    const unknown = await call(shop.key, 'no_such_tool', {})
+    expect(await unknown.json()).toMatchObject({ error: { code: -32602 } })
+  })
+})
+
+describe('read_operation', () => {
+  test('runs reads and refuses writes', async () => {
+    const shop = await store(app)
+    await makeList(shop, 'Ours')
+    const read = await use(shop.key, 'read_operation', { operationId: 'get_campaigns_lists' })
+    expect(read.value).toMatchObject({ status: 200, body: { total: 1 } })
+    const write = await use(shop.key, 'read_operation', { operationId: 'post_campaigns_lists' })
+    expect(write).toMatchObject({ isError: true, value: { error: { code: 'bad_request' } } })
+    expect(write.value.error.message).toContain('call_operation')
+  })
+
+  test('does not offer the OpenAPI document', async () => {
+    const shop = await store(app)
+    const { value } = await use(shop.key, 'read_operation', { operationId: 'get_openapi_json' })
+    expect(value.error.code).toBe('not_found')
+  })
+
+  test('ends a long list after an item, and says how to get the rest', () => {
+    const data = Array.from({ length: 100 }, (_, id) => ({ id, text: 'x'.repeat(2000) }))
+    const { body, truncated } = limitBody(JSON.stringify({ data, page: 1, total: 100 })) as {
+      body: { data: unknown[]; total: number }
+      truncated: string
+    }
+    expect(JSON.stringify(body).length).toBeLessThanOrEqual(75_000)
+    expect([body.data.length, body.data[0], body.total]).toEqual([37, data[0], 100])
+    expect(truncated).toContain('limit 37')
+    expect(limitBody(JSON.stringify({ text: 'x'.repeat(80_000) }))).toMatchObject({ body: null })
+    expect(limitBody('{"data":[]}')).toEqual({ body: { data: [] } })
+  })
+})
+
+describe('an irreversible write', () => {
+  const capabilities = { elicitation: {} }
+  const removal = (id: string) => ({ operationId: 'delete_campaigns_lists_by_id', path: { id } })
+  const answered = (action: string, confirm?: boolean) => ({
+    more: {
+      inputResponses: { confirm: { action, ...(confirm === undefined ? {} : { content: { confirm } }) } },
+    },
+    capabilities,
+  })
+
+  test('asks the merchant first if the client can, and happens only after their consent', async () => {
+    const shop = await store(app)
+    const { id } = (await makeList(shop, 'To be deleted')).body
+    const question = await resultOf(await call(shop.key, 'call_operation', removal(id), { capabilities }))
+    expect(question.inputRequests.confirm).toMatchObject({
+      method: 'elicitation/create',
+      params: { message: expect.stringContaining('It deletes data.') },
+    })
+    for (const refusal of [answered('decline'), answered('accept', false)]) {
+      const declined = await use(shop.key, 'call_operation', removal(id), refusal)
+      expect(declined).toMatchObject({ isError: true, value: { error: { code: 'forbidden' } } })
+    }
+    expect((await shop.request('GET', `/campaigns/lists/${id}`)).status).toBe(200)
+    const agreed = await use(shop.key, 'call_operation', removal(id), answered('accept', true))
+    expect(agreed.value.status).toBe(204)
+  })
+
+  test('is run at once if the client cannot ask', async () => {
+    const shop = await store(app)
+    const { id } = (await makeList(shop, 'To be deleted')).body
+    expect((await use(shop.key, 'call_operation', removal(id))).value.status).toBe(204)
+  })
+})
+
+describe('an assistant without a scope', () => {
+  test('is told by a 403 which scopes to ask the merchant for', async () => {
+    const shop = await store(app)
+    const { tokens } = await connect(shop.key)
+    const refused = await call(tokens.access_token, 'call_operation', {
+      operationId: 'post_campaigns_lists',
+      body: { name: 'Not granted' },
+    })
+    expect([refused.status, await refused.json()]).toMatchObject([403, { error: 'insufficient_scope' }])
+    expect(refused.headers.get('www-authenticate')).toMatch(
+      /^Bearer error="insufficient_scope", scope="platform:read platform:write", resource_metadata="http:/,
+    )
+  })
+
+  test('gets a tool error with a pasted key, which has no more scopes to give', async () => {
+    const shop = await store(app)
+    const key = await shop.key_(['platform:read'])
+    const refused = await use(key, 'call_operation', {
+      operationId: 'post_campaigns_lists',
+      body: { name: 'x' },
+    })
+    expect(refused).toMatchObject({ isError: true, value: { error: { code: 'forbidden' } } })
+  })
+})
+
+test('localhost and 127.0.0.1 are one server: metadata, challenge and origin name what the client called', async () => {
+  const shop = await store(app)
+  const metadata = await app.fetch(
+    new Request('http://127.0.0.1/.well-known/oauth-protected-resource/mcp', {
+      headers: { origin: 'https://client.example' },
+    }),
+    { ip: '1.1.1.1' },
+  )
+  expect(metadata.headers.get('access-control-allow-origin')).toBe('*')
+  expect(await metadata.json()).toMatchObject({
+    resource: 'http://127.0.0.1/mcp',
+    authorization_servers: ['http://127.0.0.1'],
+  })
+  const challenged = await call('mk_live_nonsense', 'list_operations', {}, { host: '127.0.0.1' })
+  expect(challenged.headers.get('www-authenticate')).toContain('resource_metadata="http://127.0.0.1/')
+  expect((await use(shop.key, 'list_operations', {}, { host: '127.0.0.1' })).isError).toBe(false)
+})
