@@ -1,4 +1,4 @@
-/** What clients of assistants send and expect: JSON as text, two tools for reads and writes, questions, scopes, limits. */
+/** Requests and expectations of assistants: JSON as text, two tools for reads and writes, questions, scopes, limits. */
 import { describe, expect, test } from 'vitest'
 import { limitBody } from '#operations/discovery/mcp/limit-body'
 import { hand } from '#test/operations/oauth/assistant'
