@@ -7,7 +7,7 @@ import type { Gateway } from '#runtime/gateway/gateway'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { readBytes, utf8Text } from './body.ts'
 import { chooseEncoding, compress } from './compression.ts'
-import { callerAddress, type Env, receivedBytes } from './env.ts'
+import { callerAddress, closeIfStalled, type Env, receivedBytes } from './env.ts'
 import { rawPath, rawQuery } from './target.ts'
 
 type ApiContext = Context<{ Bindings: Env }>
@@ -97,6 +97,10 @@ class HttpCall implements IncomingCall {
 
   received(): number {
     return receivedBytes(this.#c.env)
+  }
+
+  endLate(): void {
+    closeIfStalled(this.#c.env)
   }
 
   async readBody(atMost: number): Promise<string> {
