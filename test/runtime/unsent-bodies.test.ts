@@ -63,6 +63,22 @@ describe('a client that expects 100-continue', () => {
     expect(received).toMatch(/\r\nconnection: close\r\n/i)
   })
 
+  test('no write and no page asks for a body of 100 MB', async () => {
+    const isWrite = ({ method }: { method: string }) => !['GET', 'HEAD'].includes(method)
+    const routes = [
+      ...app.registry.operations.map(({ spec }) => ({ method: spec.method, path: `/v1${spec.path}` })),
+      ...app.publicRoutes.map(({ method, path }) => ({ method: method === 'ALL' ? 'POST' : method, path })),
+    ].filter(isWrite)
+    expect(routes.length).toBeGreaterThan(200)
+    const asked: string[] = []
+    for (const { method, path } of routes) {
+      const line = `${method} ${path.replace(/:\w+|\*/g, 'x')}`
+      const received = await exchange(port, announce(line, [auth, length(100_000_000), expectContinue]))
+      if (!/^HTTP\/1.1 4\d\d /.test(received)) asked.push(`${line}: ${received.slice(0, 200)}`)
+    }
+    expect(asked).toEqual([])
+  })
+
   test.each(['Content-Length', 'Transfer-Encoding'])('is asked for its body once (%s)', async (framing) => {
     const body = JSON.stringify({ phone: `+55119876543${framing.length}` })
     const [frame, sent] =
