@@ -113,8 +113,16 @@ describe('compression', () => {
       expect(packed.headers.get('content-encoding')).toBe(encoding)
       expect(packed.headers.get('etag')).toBe(`W/${plain.headers.get('etag')}`)
       expect(unpack[encoding](Buffer.from(await packed.arrayBuffer())).toString()).toBe(text)
-      expect((await document({ 'if-none-match': packed.headers.get('etag')! })).status).toBe(304)
+      const tag = packed.headers.get('etag')!
+      const again = await document({ 'if-none-match': tag, 'accept-encoding': encoding })
+      expect([again.status, again.headers.get('etag'), again.headers.get('vary')]).toEqual([
+        304,
+        tag,
+        'accept-encoding',
+      ])
     }
+    const same = await document({ 'if-none-match': plain.headers.get('etag')! })
+    expect([same.status, same.headers.get('etag')]).toEqual([304, plain.headers.get('etag')])
     const short = await app.fetch(new Request(url('/nothing'), { headers: { 'accept-encoding': 'gzip' } }), {
       ip: '1.1.1.1',
     })
