@@ -164,7 +164,7 @@ export class Gateway implements GatewayServices {
    */
   #answerTimeout(call: Call): Answer {
     const refusal = timeoutError(this.deadline)
-    call.request.endLate?.()
+    call.request.closeIfStalled?.()
     this.services.log.error({ requestId: call.requestId, operation: call.operation?.id }, refusal.message)
     const answer = this.#finish(call, toErrorAnswer(refusal, { ...call.headers }))
     call.isLate = true

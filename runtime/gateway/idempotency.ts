@@ -34,9 +34,9 @@ export function idempotencyKey(header: string | undefined, atLeast = 1): string 
 }
 
 export interface RequestHash {
-  /** Of the request's meaning: the order of fields and white space do not matter. */
+  /** The hash of the request's meaning: the order of fields and white space do not matter. */
   meaning: string
-  /** Of the request's exact text, which releases up to 1.0.0 stored. */
+  /** The hash of the request's exact text, which releases up to 1.0.0 stored. */
   text: string
 }
 

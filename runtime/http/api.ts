@@ -107,7 +107,7 @@ class HttpCall implements IncomingCall {
     return receivedBytes(this.#c.env)
   }
 
-  endLate(): void {
+  closeIfStalled(): void {
     closeIfStalled(this.#c.env)
   }
 
