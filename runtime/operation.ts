@@ -36,6 +36,14 @@ type Parsed<S> = S extends z.ZodTypeAny ? z.infer<S> : undefined
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without an answer may simply end
 type Answered<S> = S extends z.ZodTypeAny ? z.input<S> | JsonText : void
 
+/** `since`, `sunset`: days in UTC. `link`: a page that says what replaces the operation, `https://…` or `/…`. */
+export interface Deprecation {
+  since: string
+  /** The day from which the operation may be gone. */
+  sunset?: string
+  link?: string
+}
+
 export interface OperationSpec<
   P extends string,
   Q extends z.ZodTypeAny | undefined,
@@ -65,6 +73,8 @@ export interface OperationSpec<
   whilePaused?: boolean
   /** Set if the operation needs no key: the reason why that is safe. */
   public?: string
+  /** Set if callers should use something else. Every answer then says so in its headers. */
+  deprecated?: Deprecation
   /** The input that the operation accepts. If no field of `body` is required, the body itself is optional. */
   input?: { params?: Record<string, string>; query?: Q; body?: B }
   answer: { status: 200 | 201 | 202 | 204; body?: A; description?: string }

@@ -1,5 +1,5 @@
 import { allScopes } from '#runtime/roles'
-import { named, object, z } from '#runtime/schema'
+import { day, named, object, z } from '#runtime/schema'
 
 /** A JSON Schema that may have any keyword; the four below are always present. */
 const inputSchema = named(
@@ -36,6 +36,13 @@ export const descriptor = named(
         }),
       )
       .describe('In the order of the path'),
+    deprecated: object({
+      since: day,
+      sunset: day.nullable().describe('From when it may be gone'),
+      link: z.string().nullable().describe('A page that says what replaces it'),
+    })
+      .nullable()
+      .describe('Null while nothing replaces it'),
     input: object({ query: inputSchema.optional(), body: inputSchema.optional() })
       .optional()
       .describe('Left out when it takes neither query nor body'),

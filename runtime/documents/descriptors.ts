@@ -31,6 +31,7 @@ export interface Descriptor {
   scopes: readonly Scope[]
   readOnly: boolean
   pathParameters: PathParameter[]
+  deprecated: { since: string; sunset: string | null; link: string | null } | null
   /** The schemas of query and body; absent if the operation takes neither. */
   input?: { query?: InputSchema; body?: InputSchema }
 }
@@ -59,6 +60,7 @@ function describe(operation: LoadedOperation): { descriptor: Descriptor; text: s
     scopes: spec.scopes,
     readOnly: spec.readOnly,
     pathParameters: listPathParameters(operation),
+    deprecated: spec.deprecated ? { sunset: null, link: null, ...spec.deprecated } : null,
     ...(query || body ? { input } : {}),
   }
   const entry = { descriptor, text: JSON.stringify(descriptor) }

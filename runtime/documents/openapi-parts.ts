@@ -33,6 +33,9 @@ export const buildInfo = (about: string | null) => ({
     '**Errors.** Every error is `{ "error": { "code", "message" } }` with one of eight codes; the message names the field',
     'and the remedy. `RateLimit-*` headers tell how many requests are left; quote `X-Request-Id` to ask about a request.',
     '',
+    '**Changes.** Answers of a deprecated operation have `Deprecation` (since when) and, once it is decided, `Sunset` (from',
+    'when it may be gone) and `Link` (what replaces it).',
+    '',
     '**Deadlines.** A request is answered within 30 seconds of its last byte, with 503 and `Retry-After` if the work takes',
     'longer. After a write that ended so, read the resource before you repeat it, or use an `Idempotency-Key`.',
   ].join('\n'),
@@ -53,6 +56,16 @@ const headers = {
   'RateLimit-Limit': { description: 'Requests allowed in one minute.', schema: whole },
   'RateLimit-Remaining': { description: 'Requests left of this minute.', schema: whole },
   'RateLimit-Reset': { description: 'Seconds until all of them are allowed again.', schema: whole },
+  'RateLimit-Policy': {
+    description: 'The limit: its name (`store` or `ip`), `q` requests in `w` seconds.',
+    schema: { type: 'string' },
+    example: '"store";q=120;w=60',
+  },
+  RateLimit: {
+    description: 'The state of this limit: `r` requests left, all of them again in `t` seconds.',
+    schema: { type: 'string' },
+    example: '"store";r=119;t=58',
+  },
   'X-Request-Id': { description: 'Names this request in our log.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds to wait before trying again.', schema: whole },
   ETag: {
@@ -73,7 +86,19 @@ const headers = {
     description: '`true` when this is the stored answer of an earlier request with the same Idempotency-Key.',
     schema: { type: 'string', const: 'true' },
   },
-} satisfies Record<string, { description: string; schema: JsonSchema }>
+  Deprecation: {
+    description: 'Since when this operation is deprecated: `@` and a Unix time in seconds (RFC 9745).',
+    schema: { type: 'string', pattern: '^@[0-9]+$' },
+  },
+  Sunset: {
+    description: 'From when this operation may be gone (RFC 8594).',
+    schema: { type: 'string' },
+  },
+  Link: {
+    description: 'With `rel="deprecation"`: what replaces this operation.',
+    schema: { type: 'string' },
+  },
+} satisfies Record<string, { description: string; schema: JsonSchema; example?: string }>
 export type HeaderName = keyof typeof headers
 
 export const parameters = {
@@ -106,6 +131,8 @@ export const commonHeaders: readonly HeaderName[] = [
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
   'X-Request-Id',
 ]
 
@@ -204,12 +231,17 @@ const shortNames: Record<HeaderName, string> = {
   'RateLimit-Limit': 'Limit',
   'RateLimit-Remaining': 'Remaining',
   'RateLimit-Reset': 'Reset',
+  'RateLimit-Policy': 'Policy',
+  RateLimit: 'RateLimit',
   'X-Request-Id': 'RequestId',
   'Retry-After': 'RetryAfter',
   ETag: 'ETag',
   'X-Total-Capped': 'TotalCapped',
   Warning: 'Warning',
   'Idempotency-Replayed': 'Replayed',
+  Deprecation: 'Deprecation',
+  Sunset: 'Sunset',
+  Link: 'Link',
 }
 /** Builds the components of those headers that some response references. */
 export const buildHeaderComponents = (names: ReadonlySet<HeaderName>): Record<string, JsonSchema> =>

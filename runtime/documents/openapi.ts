@@ -170,7 +170,10 @@ function buildOperation(
     tags: [section.title],
     operationId: id,
     summary: toSummary(spec.description),
-    description: [spec.description, spec.details, describeNeeds(operation)].filter(Boolean).join('\n\n'),
+    description: [spec.description, spec.details, describeDeprecation(spec), describeNeeds(operation)]
+      .filter(Boolean)
+      .join('\n\n'),
+    ...(spec.deprecated ? { deprecated: true } : {}),
     security: spec.public ? [{ apiKey: [] }, {}] : [{ apiKey: [...spec.scopes] }],
     ...(given.length > 0 ? { parameters: given } : {}),
     ...(spec.input?.body ? { requestBody: buildRequestBody(operation, spec.input.body, components) } : {}),
@@ -190,6 +193,13 @@ function describeNeeds({ spec, minimumRole }: LoadedOperation): string {
   return [`**Needs** ${scopes}`, `role ${minimumRole}`, spec.feature && `feature \`${spec.feature}\``]
     .filter(Boolean)
     .join(' · ')
+}
+
+function describeDeprecation({ deprecated }: Spec): string | null {
+  if (!deprecated) return null
+  const { since, sunset, link } = deprecated
+  const end = sunset ? `, may be gone from ${sunset}` : ''
+  return `**Deprecated** since ${since}${end}${link ? `: [what replaces it](${link})` : ''}`
 }
 
 const summaryAtMost = 80
@@ -328,7 +338,10 @@ const isCacheable = (spec: Spec): boolean => spec.readOnly && (spec.etag === tru
 function buildNotModified(spec: Spec, components: Components): JsonSchema {
   return {
     description: 'What `If-None-Match` names still holds; there is no body.',
-    headers: buildHeaders(spec.etag ? ['ETag'] : [], components),
+    headers: buildHeaders(
+      [...(spec.etag ? (['ETag'] as const) : []), ...listDeprecationHeaders(spec)],
+      components,
+    ),
   }
 }
 
@@ -336,6 +349,13 @@ const listOwnHeaders = (spec: Spec): HeaderName[] => [
   ...(spec.etag ? (['ETag'] as const) : []),
   ...(spec.readOnly ? [] : (['Idempotency-Replayed'] as const)),
   ...(!spec.readOnly && spec.answer.body && mayWarn(spec.answer.body) ? (['Warning'] as const) : []),
+  ...listDeprecationHeaders(spec),
+]
+
+const listDeprecationHeaders = ({ deprecated }: Spec): HeaderName[] => [
+  ...(deprecated ? (['Deprecation'] as const) : []),
+  ...(deprecated?.sunset ? (['Sunset'] as const) : []),
+  ...(deprecated?.link ? (['Link'] as const) : []),
 ]
 
 function buildHeaders(own: readonly HeaderName[], components: Components): Record<string, JsonSchema> {

@@ -22,6 +22,8 @@ export interface IncomingCall {
   header(name: string): string | undefined
   /** Bytes that have arrived on its connection. */
   received?(): number
+  /** Closes the connection after the answer if the body has not arrived in whole. */
+  closeIfStalled?(): void
   /** The body as text; refuses more than `atMost` bytes while it streams. */
   readBody(atMost: number): Promise<string>
 }

@@ -12,6 +12,7 @@ import { type Answer, jsonHeaders, logFailure, toErrorAnswer } from './answers.t
 import { isExpectedFailure, toApiError } from './api-error.ts'
 import type { Call, GatewayServices, IncomingCall, Step } from './call.ts'
 import { type Deadline, timeoutError } from './deadline.ts'
+import { buildDeprecationHeaders } from './deprecation.ts'
 import type { KeyRing } from './keys.ts'
 import type { RateLimiter } from './rate-limit.ts'
 import { authorise, findRoute } from './steps/access.ts'
@@ -112,6 +113,9 @@ export class Gateway implements GatewayServices {
     this.#requests += 1
     const requestId = `${this.#processId}-${this.#requests.toString(36)}`
     const startedAt = performance.now()
+    const headers = jsonHeaders(requestId)
+    const deprecated = operation?.spec.deprecated
+    if (deprecated) Object.assign(headers, buildDeprecationHeaders(deprecated))
     return {
       gateway: this,
       request,
@@ -122,7 +126,7 @@ export class Gateway implements GatewayServices {
       startedAt,
       now: this.services.clock.ms(),
       monotonicMs: startedAt,
-      headers: jsonHeaders(requestId),
+      headers,
       access: null,
       text: '',
       params: {},
@@ -160,6 +164,7 @@ export class Gateway implements GatewayServices {
    */
   #answerTimeout(call: Call): Answer {
     const refusal = timeoutError(this.deadline)
+    call.request.closeIfStalled?.()
     this.services.log.error({ requestId: call.requestId, operation: call.operation?.id }, refusal.message)
     const answer = this.#finish(call, toErrorAnswer(refusal, { ...call.headers }))
     call.isLate = true

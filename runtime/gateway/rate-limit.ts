@@ -16,6 +16,9 @@ const keysAtOnce = 500
 
 export interface Verdict {
   allowed: boolean
+  /** The name of the limit. */
+  policy: string
+  windowSeconds: number
   limit: number
   remaining: number
   /** Whole seconds until the window ends, at least 1. */
@@ -165,6 +168,8 @@ export class RateLimiter {
   #verdict({ startedAt, used }: Counter, now: number): Verdict {
     return {
       allowed: used <= this.limit,
+      policy: this.#prefix,
+      windowSeconds: this.#windowMs / 1000,
       limit: this.limit,
       remaining: Math.max(0, this.limit - used),
       resetSeconds: Math.max(1, Math.ceil((startedAt + this.#windowMs - now) / 1000)),

@@ -7,7 +7,7 @@ import type { Gateway } from '#runtime/gateway/gateway'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { readBytes, utf8Text } from './body.ts'
 import { chooseEncoding, compress } from './compression.ts'
-import { callerAddress, type Env, receivedBytes } from './env.ts'
+import { callerAddress, closeIfStalled, type Env, receivedBytes } from './env.ts'
 import { rawPath, rawQuery } from './target.ts'
 
 type ApiContext = Context<{ Bindings: Env }>
@@ -25,11 +25,10 @@ export function apiRoutes(
   pages: Fetch,
 ): Fetch {
   const hono = new Hono<{ Bindings: Env }>({ getPath: rawPath })
-  const answer = async (c: ApiContext, operation: LoadedOperation | null): Promise<Response> =>
-    compressAnswer(
-      await gateway.handle(operation, new HttpCall(c, trustProxy)),
-      c.req.header('accept-encoding'),
-    )
+  const answer = async (c: ApiContext, operation: LoadedOperation | null): Promise<Response> => {
+    const call = new HttpCall(c, trustProxy)
+    return compressAnswer(await gateway.handle(operation, call), call)
+  }
   // Public documents can be read by scripts of any site.
   for (const { spec } of operations) {
     if (spec.public)
@@ -45,12 +44,21 @@ export function apiRoutes(
 /** The length from which an answer is compressed. Shorter ones fit into a packet or two as they are. */
 const compressFrom = 1024
 
-/** Compresses a long answer if the client asks for it. Its ETag becomes weak, since the bytes differ. */
-async function compressAnswer(answer: Answer, accepted: string | undefined): Promise<Response> {
+/**
+ * Compresses a long answer if the client asks for it. Its ETag becomes weak, since the bytes differ. A 304 has the tag
+ * of the answer that the client has: a cache keeps a weak and a strong tag apart.
+ */
+async function compressAnswer(answer: Answer, call: HttpCall): Promise<Response> {
   const { status, body, headers } = answer
-  if (body.length < compressFrom) return toResponse(answer)
+  const isNotModified = status === 304
+  if (body.length < compressFrom && !isNotModified) return toResponse(answer)
   headers.vary = headers.vary ? `${headers.vary}, accept-encoding` : 'accept-encoding'
-  const encoding = chooseEncoding(accepted, ['zstd', 'br', 'gzip'])
+  if (isNotModified) {
+    const weak = `W/${headers.etag}`
+    if (call.header('if-none-match')?.includes(weak)) headers.etag = weak
+    return toResponse(answer)
+  }
+  const encoding = chooseEncoding(call.header('accept-encoding'), ['zstd', 'br', 'gzip'])
   if (encoding === 'identity') return toResponse(answer)
   headers['content-encoding'] = encoding
   if (headers.etag) headers.etag = `W/${headers.etag}`
@@ -97,6 +105,10 @@ class HttpCall implements IncomingCall {
 
   received(): number {
     return receivedBytes(this.#c.env)
+  }
+
+  closeIfStalled(): void {
+    closeIfStalled(this.#c.env)
   }
 
   async readBody(atMost: number): Promise<string> {

@@ -22,3 +22,11 @@ export function callerAddress({ env, req }: Connected, trustProxy: number): stri
 
 /** Bytes that the request's connection has received. */
 export const receivedBytes = (env: Env | undefined): number => env?.incoming?.socket.bytesRead ?? 0
+
+/**
+ * Closes the connection after the answer if the request's body has not arrived in whole: its client has stalled, and the
+ * rest would hold the connection.
+ */
+export function closeIfStalled(env: Env | undefined): void {
+  if (env?.incoming && env.outgoing && !env.incoming.complete) env.outgoing.shouldKeepAlive = false
+}

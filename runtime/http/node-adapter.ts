@@ -29,8 +29,9 @@ export function requestListener(app: Fetch, log: Logger, hostname: string): Requ
     errorHandler: (error) => toResponse(closingAnswer(toReadError(error, log))),
   })
   return (incoming, outgoing) => {
-    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
-      sendRefusal(outgoing, refuse('bad_request', 'Host: is missing'))
+    const hosts = countHosts(incoming.rawHeaders)
+    if (hosts > 1 || (!incoming.headers.host && incoming.httpVersion === '1.1')) {
+      sendRefusal(outgoing, refuse('bad_request', hosts > 1 ? 'Host: must occur once' : 'Host: is missing'))
       return
     }
     // Refused, since the adapter would resolve dot segments: a page would have a second address.
@@ -45,6 +46,16 @@ export function requestListener(app: Fetch, log: Logger, hostname: string): Requ
   }
 }
 
+/** Counts the Host headers: of several, a proxy may have chosen another one than Node does. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  return count
+}
+
 /** Converts the adapter's error. A `RequestError` means that it could not build a request: the Host is invalid. */
 function toReadError(error: unknown, log: Logger): ApiError {
   if (error instanceof RequestError) return refuse('bad_request', 'Host: is not valid')
@@ -52,7 +63,8 @@ function toReadError(error: unknown, log: Logger): ApiError {
   return toApiError(error)
 }
 
-export function answerBrokenRequests(server: Server, log: Logger): void {
+/** Answers what Node does not pass to the request listener: invalid requests, `Expect` and `CONNECT`. */
+export function answerOtherEvents(server: Server, log: Logger): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     log.debug({ code: error.code }, 'invalid request received')
     const isAnswering = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent
@@ -63,9 +75,28 @@ export function answerBrokenRequests(server: Server, log: Logger): void {
   server.on('checkExpectation', (_incoming: IncomingMessage, outgoing: ServerResponse) =>
     sendRefusal(outgoing, refuse('bad_request', 'Expect: only 100-continue is known')),
   )
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    askForBodyWhenRead(incoming, outgoing)
+    server.emit('request', incoming, outgoing)
+  })
   server.on('connect', (_incoming: IncomingMessage, socket: Duplex) =>
     endSocket(socket, refuse('not_found', 'No such address')),
   )
+}
+
+/**
+ * Sends `100 Continue` when the app begins to read the body, so that a refusal comes before the body. After a refusal
+ * the connection is closed, since the client may send the body or omit it.
+ */
+function askForBodyWhenRead(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { shouldKeepAlive } = outgoing
+  outgoing.shouldKeepAlive = false
+  incoming.on('newListener', function ask(event) {
+    if ((event !== 'data' && event !== 'readable') || outgoing.headersSent) return
+    incoming.off('newListener', ask)
+    outgoing.shouldKeepAlive = shouldKeepAlive
+    outgoing.writeContinue()
+  })
 }
 
 function toClientError(code: string | undefined): ApiError {

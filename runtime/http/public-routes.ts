@@ -14,7 +14,7 @@ import { PageRequest } from '#runtime/page'
 import type { Registry } from '#runtime/registry/loaded'
 import { parseTrace, runWithTrace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
-import { callerAddress, type Env, receivedBytes } from './env.ts'
+import { callerAddress, closeIfStalled, type Env, receivedBytes } from './env.ts'
 import { withRequestedUrl } from './loopback.ts'
 import { checkSandboxRequest } from './sandbox-guard.ts'
 import { rawPath, rawQuery } from './target.ts'
@@ -153,6 +153,7 @@ export function enforceDeadline(hono: PublicRoutes, deadline: Deadline): void {
       },
       () => receivedBytes(c.env),
       () => {
+        closeIfStalled(c.env)
         throw timeoutError(deadline)
       },
     ),

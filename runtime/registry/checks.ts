@@ -4,8 +4,10 @@ import { basename } from 'node:path/posix'
 import { getChildSchemas, type JsonSchema, publish } from '#runtime/documents/publish'
 import type { Job } from '#runtime/job'
 import { fanOutName } from '#runtime/jobs/fan-out'
+import type { Deprecation } from '#runtime/operation'
 import { allScopes, roles } from '#runtime/roles'
 import { z } from '#runtime/schema'
+import { isRealDay } from '#runtime/values/days'
 import type { LoadedOperation } from './loaded.ts'
 
 export interface Issue {
@@ -88,6 +90,9 @@ function findOperationIssues({ file, spec }: LoadedOperation): Issue[] {
     )
   }
 
+  const { deprecated } = spec
+  if (deprecated) checkDeprecation(deprecated, report)
+
   const answer = spec.answer
   if (!answer) report('has no answer', 'write `answer: { status, body }`')
   else {
@@ -117,10 +122,22 @@ function findOperationIssues({ file, spec }: LoadedOperation): Issue[] {
   return issues
 }
 
+type Report = (wrong: string, remedy: string) => void
+
+function checkDeprecation({ since, sunset, link }: Deprecation, report: Report): void {
+  for (const day of new Set([since, sunset ?? since])) {
+    if (!isRealDay(day)) report(`is deprecated by ${day}, which is no day`, 'write it as 2026-11-20')
+  }
+  if (sunset !== undefined && sunset < since)
+    report('its sunset is before its deprecation', 'set a later sunset')
+  if (link !== undefined && !/^(https:\/\/|\/)[^\s<>"]+$/.test(link))
+    report(`its link ${link} is no address`, 'write https://… or a path of this server')
+}
+
 function checkPublishable(
   schema: z.ZodTypeAny,
   part: string,
-  report: (wrong: string, remedy: string) => void,
+  report: Report,
   components?: Map<string, JsonSchema>,
 ): void {
   const shapeless = findShapeless(schema, part)

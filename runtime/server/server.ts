@@ -7,7 +7,7 @@ import { compareZones } from '#runtime/database/zones'
 import { prepareOpenApi } from '#runtime/documents/openapi'
 import { ApiError } from '#runtime/errors'
 import { toResponse } from '#runtime/gateway/answers'
-import { answerBrokenRequests, closingAnswer, requestListener } from '#runtime/http/node-adapter'
+import { answerOtherEvents, closingAnswer, requestListener } from '#runtime/http/node-adapter'
 import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
 import { type App, openApp } from './app.ts'
 import { openLog } from './log.ts'
@@ -80,7 +80,7 @@ export async function startServer(
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  answerBrokenRequests(server, log)
+  answerOtherEvents(server, log)
   server.listen(settings.port, settings.host)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(toSettingsError(describeListenError(error, settings), error)))

@@ -69,7 +69,7 @@ function toCall(operation: Operation, resolve: <T extends object>(value: T) => T
     .map((each): [string, Part] => [`${each.in} ${each.name}`, each])
   if (requestBody) sent.push(['body', { ...requestBody, ...requestBody.content['application/json'] }])
   const answered = Object.keys(headers)
-    .filter((name) => !/^(RateLimit-|X-Request-Id)/.test(name))
+    .filter((name) => !/^(RateLimit|X-Request-Id|Deprecation|Sunset|Link)/.test(name))
     .map((name) => [`answer's header ${name}`, {}] as const)
   const answer = content?.['application/json'].schema
   return {

@@ -172,7 +172,10 @@ describe('disk files', () => {
     ['bytes=-2', 206, 'ls', 'bytes 4-5/6'],
     ['bytes=-9', 206, 'pixels', 'bytes 0-5/6'],
     ['bytes=3-99', 206, 'els', 'bytes 3-5/6'],
-    ['bytes=6-', 200, 'pixels', null],
+    ['Bytes=0-1', 206, 'pi', 'bytes 0-1/6'],
+    ['bytes=6-', 416, expect.stringContaining('Range: the file has 6 bytes'), 'bytes */6'],
+    ['bytes=7-9', 416, expect.stringContaining('"bad_request"'), 'bytes */6'],
+    ['bytes=-0', 416, expect.stringContaining('"bad_request"'), 'bytes */6'],
     ['bytes=4-2', 200, 'pixels', null],
     ['bytes=0-0,2-2', 200, 'pixels', null],
     ['bytes=-', 200, 'pixels', null],
@@ -186,6 +189,39 @@ describe('disk files', () => {
       content,
       header,
     ])
+  })
+
+  test('a file has an ETag, which changes with its content', async () => {
+    const { storage, handle } = await openDisk()
+    const key = aKey()
+    const { url } = await storage.write(key, toBytes('pixels'), file)
+    const read = async (headers: Record<string, string>, method = 'GET') => {
+      const answer = await handle(new Request(url, { method, headers }))
+      return { status: answer.status, etag: answer.headers.get('etag')!, content: await answer.text() }
+    }
+    const { etag } = await read({})
+    expect(etag).toMatch(/^"[^"]+"$/)
+    expect(await read({}, 'HEAD')).toEqual({ status: 200, etag, content: '' })
+    expect(await read({ 'If-None-Match': `"other", W/${etag}` })).toEqual({ status: 304, etag, content: '' })
+    await storage.write(key, toBytes('others'), file)
+    const after = await read({ 'If-None-Match': etag })
+    expect([after.status, after.content, after.etag === etag]).toEqual([200, 'others', false])
+  })
+
+  test('If-Range with another version answers the whole file', async () => {
+    const { storage, handle } = await openDisk()
+    const { url } = await storage.write(aKey(), toBytes('pixels'), file)
+    const read = async (headers: Record<string, string>) => {
+      const answer = await handle(new Request(url, { headers: { Range: 'bytes=4-', ...headers } }))
+      return [answer.status, await answer.text(), answer.headers.get('content-range')]
+    }
+    const etag = (await handle(new Request(url, { method: 'HEAD' }))).headers.get('etag')!
+    const whole = [200, 'pixels', null]
+    expect(await read({ 'If-Range': etag })).toEqual([206, 'ls', 'bytes 4-5/6'])
+    expect(await read({ 'If-Range': '"another"' })).toEqual(whole)
+    expect(await read({ 'If-Range': `W/${etag}` })).toEqual(whole)
+    expect(await read({ 'If-Range': 'Fri, 20 Nov 2026 12:00:00 GMT' })).toEqual(whole)
+    expect(await read({ 'If-Range': '"another"', Range: 'bytes=9-' })).toEqual(whole)
   })
 
   test('a browser of any site may upload, after its preflight', async () => {

@@ -84,6 +84,26 @@ describe('each check can fail', () => {
     ['a bad path', operationFile({ path: "'/Things/'" }), /not of the form/],
     ['no description', operationFile({ description: "''" }), /has no description/],
     ['no handler', operationFile({ handler: '' }), /has no handler/],
+    [
+      'a deprecation without its day',
+      operationFile({ deprecated: "{ sunset: '2027-01-01' }" }),
+      /is deprecated by undefined, which is no day → write it as 2026-11-20/,
+    ],
+    [
+      'a sunset on no day',
+      operationFile({ deprecated: "{ since: '2026-11-20', sunset: '2027-02-30' }" }),
+      /is deprecated by 2027-02-30, which is no day/,
+    ],
+    [
+      'a sunset before the deprecation',
+      operationFile({ deprecated: "{ since: '2026-11-20', sunset: '2026-11-19' }" }),
+      /its sunset is before its deprecation → set a later sunset/,
+    ],
+    [
+      'a link that could end its header',
+      operationFile({ deprecated: "{ since: '2026-11-20', link: '/docs>; rel=\"next' }" }),
+      /its link \/docs>; rel="next is no address → write https:/,
+    ],
     ['an unknown role', operationFile({ minimumRole: "'king'" }), /minimumRole king is unknown/],
     [
       'loose input',

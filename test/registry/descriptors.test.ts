@@ -34,6 +34,7 @@ describe('descriptorOf', () => {
           schema: { type: 'string' },
         },
       ],
+      deprecated: null,
       input: {
         body: {
           type: 'object',
@@ -42,6 +43,14 @@ describe('descriptorOf', () => {
           additionalProperties: false,
         },
       },
+    })
+  })
+
+  test('a descriptor says since when the operation is deprecated', () => {
+    expect(getDescriptor(getSampleOperation('patch_gadget_preferences')).deprecated).toEqual({
+      since: '2026-11-20',
+      sunset: '2027-05-01',
+      link: '/docs/guides/clients',
     })
   })
 

@@ -109,7 +109,14 @@ describe('the document', () => {
   })
 
   test('every operation declares one success, eight error statuses and the common headers', () => {
-    const common = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'X-Request-Id']
+    const limits = [
+      'RateLimit-Limit',
+      'RateLimit-Remaining',
+      'RateLimit-Reset',
+      'RateLimit-Policy',
+      'RateLimit',
+    ]
+    const common = [...limits, 'X-Request-Id']
     const eight = ['400', '401', '403', '404', '409', '413', '429', '503']
     expect(errorCodes.map((code) => `${toHttpStatus(code)}`).toSorted()).toEqual(eight)
     for (const { id } of registry.operations) {
@@ -135,6 +142,17 @@ describe('the document', () => {
         properties: { error: { properties: { code: { const: code } }, required: ['code', 'message'] } },
       })
     }
+  })
+
+  test('a deprecated operation is marked, with its end, its replacement and the headers', () => {
+    const { deprecated, description, responses } = findOperation('patch_gadget_preferences')
+    expect(deprecated).toBe(true)
+    expect(description).toContain(
+      '**Deprecated** since 2026-11-20, may be gone from 2027-05-01: [what replaces it](/docs/guides/clients)',
+    )
+    const { headers } = resolveReference(responses[200]!)
+    expect(Object.keys(headers!)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']))
+    expect(findOperation('get_gadgets')).not.toHaveProperty('deprecated')
   })
 
   test('every reference resolves', () => {

@@ -166,6 +166,7 @@ const operations: readonly Operation[] = [
     method: 'PATCH',
     path: '/gadget-preferences',
     description: 'Merge preferences of any form into those there are.',
+    deprecated: { since: '2026-11-20', sunset: '2027-05-01', link: '/docs/guides/clients' },
     scopes: ['platform:write'],
     readOnly: false,
     input: { body: freeObject },

@@ -2,6 +2,7 @@
  * Rules for ALL operations, tested on each through the whole gateway. A new operation file is covered automatically.
  */
 import { TrieRouter } from 'hono/router/trie-router'
+import { parseList } from 'structured-headers'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { buildExample } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
@@ -124,6 +125,8 @@ describe.each(operations)('%s', (_id, operation) => {
     for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id']) {
       expect(headers.get(name), name).toBeTruthy()
     }
+    for (const name of ['ratelimit', 'ratelimit-policy'])
+      expect(parseList(headers.get(name)!)).toHaveLength(1)
   })
 
   test('unknown query parameters are refused by name', async () => {

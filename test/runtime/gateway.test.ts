@@ -1,4 +1,5 @@
 import { brotliDecompressSync, gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib'
+import { parseList } from 'structured-headers'
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
@@ -112,8 +113,16 @@ describe('compression', () => {
       expect(packed.headers.get('content-encoding')).toBe(encoding)
       expect(packed.headers.get('etag')).toBe(`W/${plain.headers.get('etag')}`)
       expect(unpack[encoding](Buffer.from(await packed.arrayBuffer())).toString()).toBe(text)
-      expect((await document({ 'if-none-match': packed.headers.get('etag')! })).status).toBe(304)
+      const tag = packed.headers.get('etag')!
+      const again = await document({ 'if-none-match': tag, 'accept-encoding': encoding })
+      expect([again.status, again.headers.get('etag'), again.headers.get('vary')]).toEqual([
+        304,
+        tag,
+        'accept-encoding',
+      ])
     }
+    const same = await document({ 'if-none-match': plain.headers.get('etag')! })
+    expect([same.status, same.headers.get('etag')]).toEqual([304, plain.headers.get('etag')])
     const short = await app.fetch(new Request(url('/nothing'), { headers: { 'accept-encoding': 'gzip' } }), {
       ip: '1.1.1.1',
     })
@@ -153,6 +162,23 @@ describe('rate limits', () => {
     expect(refused.headers.get('ratelimit-limit')).toBe('120')
     await limited.advance(60_000)
     expect((await shop.call(listOptOuts)).status).toBe(200)
+  })
+
+  test('the fields of the IETF draft name the limit that counts', async () => {
+    const limited = await testApp({ rateLimitStore: 2, rateLimitIp: 50 })
+    const shop = await store(limited)
+    const read = async (key?: null) => {
+      const { status, headers } = await shop.call(listOptOuts, key === null ? { key } : {})
+      const fields = ['ratelimit-policy', 'ratelimit'].map((name) =>
+        parseList(headers.get(name)!).map(([name, parameters]) => [name, Object.fromEntries(parameters)]),
+      )
+      return [status, ...fields]
+    }
+    expect(await read()).toEqual([200, [['store', { q: 2, w: 60 }]], [['store', { r: 1, t: 60 }]]])
+    await limited.advance(10_000)
+    await read()
+    expect(await read()).toEqual([429, [['store', { q: 2, w: 60 }]], [['store', { r: 0, t: 50 }]]])
+    expect(await read(null)).toEqual([401, [['ip', { q: 50, w: 60 }]], [['ip', { r: 46, t: 50 }]]])
   })
 
   test('a request with a slow key lookup counts when the key was found', async () => {

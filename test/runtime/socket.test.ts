@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'
-import { answerBrokenRequests, requestListener } from '#runtime/http/node-adapter'
+import { answerOtherEvents, requestListener } from '#runtime/http/node-adapter'
 import { serverOptions } from '#runtime/server/server'
 import { testApp } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
@@ -18,7 +18,7 @@ const server = createServer(
   { ...serverOptions, requestTimeout: 300, connectionsCheckingInterval: 100 },
   requestListener(app.fetch, log, 'localhost'),
 )
-answerBrokenRequests(server, log)
+answerOtherEvents(server, log)
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 whenFileEnds(() => new Promise<void>((resolve) => void server.close(() => resolve())))
 const { port } = server.address() as AddressInfo
@@ -46,6 +46,8 @@ describe('answers in our own form', () => {
   test.each([
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['no Host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['an empty Host', 'GET /healthz HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n', 400],
+    ['two Hosts', get('/healthz', 'host: localhost'), 400],
     ['an impossible Host', 'GET /healthz HTTP/1.1\r\nHost: a b/c\r\nConnection: close\r\n\r\n', 400],
     ['a header larger than all may be', get('/healthz', `X-Long: ${'x'.repeat(20_000)}`), 413],
     ['an expectation that nobody meets', get('/healthz', 'Expect: a miracle'), 400],

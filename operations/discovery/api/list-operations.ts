@@ -38,6 +38,7 @@ export default operation({
               schema: { type: 'string' },
             },
           ],
+          deprecated: null,
         },
       ],
     },

@@ -14,7 +14,8 @@ export function describeOperation(operation: LoadedOperation): Record<string, un
   const known = made.get(operation)
   if (known) return known
   const { spec, section, minimumRole } = operation
-  const { id, method, path, description, scopes, readOnly, pathParameters, input } = getDescriptor(operation)
+  const { id, method, path, description, scopes, readOnly, pathParameters, deprecated, input } =
+    getDescriptor(operation)
   const described = {
     operationId: id,
     method,
@@ -22,6 +23,7 @@ export function describeOperation(operation: LoadedOperation): Record<string, un
     section: section.title,
     description: spec.details ? `${description} ${spec.details}` : description,
     readOnly,
+    ...(deprecated ? { deprecated } : {}),
     consequences: listConsequences(spec),
     lookFirst: listLookFirst(spec),
     needs: { scopes, role: minimumRole, feature: spec.feature ?? null },

@@ -55,9 +55,13 @@ function applyVerdict(call: Call, verdict: Verdict, whose: string): void {
   )
 }
 
+/** Also sets the headers of draft-ietf-httpapi-ratelimit-headers-10, which name the limit that counted last. */
 export function setLimitHeaders(headers: Record<string, string>, verdict: Verdict | null): void {
   if (!verdict) return
-  headers['ratelimit-limit'] = String(verdict.limit)
-  headers['ratelimit-remaining'] = String(verdict.remaining)
-  headers['ratelimit-reset'] = String(verdict.resetSeconds)
+  const { policy, limit, windowSeconds, remaining, resetSeconds } = verdict
+  headers['ratelimit-limit'] = String(limit)
+  headers['ratelimit-remaining'] = String(remaining)
+  headers['ratelimit-reset'] = String(resetSeconds)
+  headers['ratelimit-policy'] = `"${policy}";q=${limit};w=${windowSeconds}`
+  headers.ratelimit = `"${policy}";r=${remaining};t=${resetSeconds}`
 }

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
+import { matchesEtag } from '#runtime/gateway/etag'
 import { Refused } from '../errors.ts'
 import type { Precondition } from '../provider.ts'
 import { folder } from './folder.ts'
@@ -181,19 +182,20 @@ const safeHeaders = {
   'Content-Security-Policy': 'sandbox',
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Access-Control-Expose-Headers': 'Accept-Ranges, Content-Range, ETag',
 }
 
 const preflightHeaders = {
   ...safeHeaders,
   'Access-Control-Allow-Methods': 'GET, HEAD, PUT',
-  'Access-Control-Allow-Headers': 'Content-Type, Range',
+  'Access-Control-Allow-Headers': 'Content-Type, If-None-Match, If-Range, Range',
   'Access-Control-Max-Age': '86400',
 }
 
 /**
- * Answers `/files/…` for `diskStorage` with the same options: GET and HEAD (with one byte range), PUT, and OPTIONS of
- * a browser's preflight. Errors are JSON, `{ error: { code, message } }`: 400 `bad_request`, 403 `forbidden`, 404
- * `not_found`, 409 `conflict`, 413 `payload_too_large`. Throws `Unavailable` if the disk fails.
+ * Answers `/files/…` for `diskStorage` with the same options: GET and HEAD (with an ETag and one byte range), PUT, and
+ * OPTIONS of a browser's preflight. Errors are JSON, `{ error: { code, message } }`: 400 and 416 `bad_request`, 403
+ * `forbidden`, 404 `not_found`, 409 `conflict`, 413 `payload_too_large`. Throws `Unavailable` if the disk fails.
  */
 export function diskFiles(options: DiskOptions): (request: Request) => Promise<Response> {
   const { clock, secrets } = options
@@ -214,7 +216,7 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
     if (signed) check({ ...toDownloadLink(key), expires: parseExpires(query), fileName }, query)
     const file = await files.open(key)
     if (!file) throw new FileError('not_found', 'There is no such file')
-    const { facts, handle } = file
+    const { facts, etag, handle } = file
     let streaming = false
     try {
       const open = facts.visibility === 'public'
@@ -225,11 +227,21 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
         'Content-Disposition': attachment(key, (signed && fileName) || undefined),
         'Content-Length': String(facts.size),
         'Accept-Ranges': 'bytes',
+        ETag: etag,
         'Cache-Control': open ? 'public, max-age=86400' : 'private, no-store',
       })
+      if (matchesEtag(request.headers.get('if-none-match') ?? undefined, etag)) {
+        headers.delete('Content-Length')
+        return new Response(null, { status: 304, headers })
+      }
       if (request.method === 'HEAD' || facts.size === 0) return new Response(null, { headers })
 
-      const range = parseRange(request.headers.get('range'), facts.size)
+      const version = request.headers.get('if-range') ?? etag
+      const range = version === etag ? parseRange(request.headers.get('range'), facts.size) : null
+      if (range && range.start > range.end) {
+        const length = { 'Content-Range': `bytes */${facts.size}` }
+        return errorAnswer(416, 'bad_request', `Range: the file has ${facts.size} bytes`, length)
+      }
       const { start, end } = range ?? { start: 0, end: facts.size - 1 }
       headers.set('Content-Length', String(end - start + 1))
       if (range) headers.set('Content-Range', `bytes ${start}-${end}/${facts.size}`)
@@ -286,10 +298,19 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
     } catch (error) {
       if (!(error instanceof FileError)) throw error
       const { code, message } = error
-      const headers = { ...safeHeaders, 'Cache-Control': 'no-store' }
-      return Response.json({ error: { code, message } }, { status: statuses[code], headers })
+      return errorAnswer(statuses[code], code, message)
     }
   }
+}
+
+function errorAnswer(
+  status: number,
+  code: keyof typeof statuses,
+  message: string,
+  own: Record<string, string> = {},
+): Response {
+  const headers = { ...safeHeaders, 'Cache-Control': 'no-store', ...own }
+  return Response.json({ error: { code, message } }, { status, headers })
 }
 
 function parseKey(pathname: string): string {
@@ -340,11 +361,14 @@ function checkLength(length: number, size: number): void {
   if (length !== size) throw new FileError('bad_request', `The file must have exactly ${size} bytes`)
 }
 
-/** One satisfiable byte range, or null: then the whole file is the answer, as RFC 9110 allows. */
+/**
+ * Parses one byte range; it is empty if the file has no byte of it. Null for other or several ranges: then the whole file
+ * is the answer, as RFC 9110 allows.
+ */
 function parseRange(header: string | null, size: number): { start: number; end: number } | null {
-  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/i.exec(header ?? '') ?? []
   if (first === '' && last === '') return null
-  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
-  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
-  return start <= end ? { start, end } : null
+  if (first === '') return { start: Math.max(0, size - Number(last)), end: size - 1 }
+  if (last === '') return { start: Number(first), end: size - 1 }
+  return Number(first) > Number(last) ? null : { start: Number(first), end: Math.min(Number(last), size - 1) }
 }

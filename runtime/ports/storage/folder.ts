@@ -40,15 +40,15 @@ export function folder(dir: string) {
       return onDisk(readMeta(join(dir, key)))
     },
 
-    /** Opens the file for reading; the caller closes `handle`. */
-    async open(key: string): Promise<{ facts: FileFacts; handle: FileHandle } | null> {
+    /** Opens the file for reading; the caller closes `handle`. `etag`: differs after each write. */
+    async open(key: string): Promise<{ facts: FileFacts; etag: string; handle: FileHandle } | null> {
       const path = join(dir, key)
       // If the file is replaced between reading the metadata and opening the content, the metadata is read again.
       for (let attempt = 0; attempt < 3; attempt++) {
         const meta = await onDisk(readMeta(path))
         if (!meta) return null
         const handle = await onDisk(ignoreMissing(open(join(dirname(path), meta.bytes))))
-        if (handle) return { facts: meta, handle }
+        if (handle) return { facts: meta, etag: `"${meta.bytes.slice(-16)}"`, handle }
       }
       return null
     },
