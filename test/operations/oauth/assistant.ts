@@ -128,8 +128,11 @@ export function hand(app: TestApp) {
       ),
     )
 
-  const refresh = ({ clientId }: Assistant, token: string) =>
-    form('/oauth/token', given({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token }))
+  const refresh = ({ clientId }: Assistant, token: string, changes: Changes = {}) =>
+    form(
+      '/oauth/token',
+      given({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token }, changes),
+    )
 
   const revoke = ({ clientId }: Assistant, token: string) =>
     form('/oauth/revoke', given({ token, client_id: clientId }))

@@ -175,6 +175,14 @@ describe('the redirect address', () => {
   })
 })
 
+test('a parameter without a value counts as omitted', async () => {
+  const { query } = await it.assistant()
+  const empty = { state: '', resource: '', scope: '', response_mode: '', request: '', request_uri: '' }
+  expect((await it.authorize(given(query, empty))).status).toBe(200)
+  const refused = queryOf(await it.authorize(given(query, { ...empty, response_type: 'token' })))
+  expect([refused.get('error'), refused.has('state')]).toEqual(['unsupported_response_type', false])
+})
+
 describe('the page', () => {
   test('runs no script and cannot be framed', async () => {
     const { query } = await it.assistant()

@@ -32,6 +32,15 @@ const callMcp = (token: string, body = listTools): Promise<Response> =>
 const lists = new URL('/v1/campaigns/lists', origin)
 const readLists = (token: string): Promise<Response> =>
   oauth.protectedResourceRequest(token, 'GET', lists, undefined, null, options)
+const createList = (token: string): Promise<Response> =>
+  oauth.protectedResourceRequest(
+    token,
+    'POST',
+    lists,
+    new Headers({ 'content-type': 'application/json' }),
+    '{"name":"New"}',
+    options,
+  )
 
 /** The challenge that a library reads from `WWW-Authenticate`. */
 const challengeOf = (error: unknown) => (error as oauth.WWWAuthenticateChallengeError).cause[0]!
@@ -130,8 +139,13 @@ describe('oauth4webapi', () => {
     expect(await (await callMcp(tokens.access_token)).json()).toHaveProperty('result.tools')
     expect(await (await readLists(tokens.access_token)).json()).toMatchObject({ total: 0 })
 
+    expect(challengeOf(await rejection(createList(tokens.access_token)))).toMatchObject({
+      parameters: { error: 'insufficient_scope', scope: 'platform:read platform:write' },
+    })
+
     // A replaced refresh token is refused, and ends the grant.
     const renewed = await refresh(as, client, tokens.refresh_token!)
+    await app.services.accessChanged(shop.id)
     expect(challengeOf(await rejection(callMcp(tokens.access_token)))).toMatchObject({
       scheme: 'bearer',
       parameters: {
@@ -140,6 +154,9 @@ describe('oauth4webapi', () => {
         resource_metadata: expect.any(String),
       },
     })
+    expect(challengeOf(await rejection(readLists(tokens.access_token))).parameters.error).toBe(
+      'invalid_token',
+    )
     await app.advance(31_000)
     for (const token of [tokens.refresh_token!, renewed.refresh_token!])
       expect(await rejection(refresh(as, client, token))).toMatchObject({
@@ -261,14 +278,28 @@ describe('openid-client', () => {
     })
   })
 
-  test('learns that it has to register again, and does', async () => {
-    const stale = await openid.discovery(
-      new URL(origin),
-      '01890000-0000-7000-8000-000000000000',
-      undefined,
-      openid.None(),
-      insecure,
-    )
+  test('learns that it has to register again', async () => {
+    const unknown = '01890000-0000-7000-8000-000000000000'
+    const stale = await openid.discovery(new URL(origin), unknown, undefined, openid.None(), insecure)
     expect(await rejection(openid.refreshTokenGrant(stale, 'a.b'))).toMatchObject({ error: 'invalid_client' })
+  })
+
+  test('connects although it authenticates with a secret, which no client has here', async () => {
+    const shop = await store(app)
+    const metadata = { client_name: 'Library', redirect_uris: [redirectUri] }
+    for (const way of [
+      openid.ClientSecretBasic('its%own: secret'),
+      openid.ClientSecretPost('x'),
+      undefined,
+    ]) {
+      const config = await openid.dynamicClientRegistration(new URL(origin), metadata, way, insecure)
+      const tokens = await connect(config, shop)
+      await openid.tokenRevocation(config, tokens.refresh_token!)
+      expect(await rejection(openid.refreshTokenGrant(config, tokens.refresh_token!))).toMatchObject({
+        error: 'invalid_grant',
+      })
+      await app.database.root.deleteFrom('oauth_clients').execute()
+      expect(await rejection(openid.refreshTokenGrant(config, 'a.b'))).toMatchObject({ status: 401 })
+    }
   })
 })
