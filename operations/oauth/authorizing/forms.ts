@@ -17,7 +17,7 @@ const defaultDays = 90
 const moreStyle =
   'fieldset{border:1px solid #6b7280;border-radius:.4rem;margin:1rem 0;padding:.3rem 1rem 1rem}' +
   'fieldset label{margin:.7rem 0 0;display:flex;gap:.6rem}fieldset input{flex:none;margin:.3rem 0}' +
-  'fieldset mark{background:#dbeafe;color:#1e3a8a;border-radius:.3rem;padding:0 .4rem}fieldset mark.kept{background:#e5e7eb;color:#1f2937}' +
+  'fieldset mark{background:#dbeafe;color:#1e3a8a;border-radius:.3rem;padding:0 .4rem;white-space:nowrap}fieldset mark.kept{background:#e5e7eb;color:#1f2937}' +
   '.hint{color:#4b5563}.fault{color:#b91c1c;font-weight:600}' +
   '.row{display:flex;flex-wrap:wrap;gap:.8rem}.other{background:#fff;color:#1f2937;border:1px solid #6b7280}'
 

@@ -90,6 +90,7 @@ export const listActiveChildKeys = (
     )
     .select(['k.id', 'k.scopes'])
     .where('k.store_id', '=', storeId)
+    .where('k.parent_id', 'is not', null)
     .where('k.user_id', '=', userId)
     .where('k.revoked_at', 'is', null)
     .where('k.expires_at', '>', now)
