@@ -40,7 +40,7 @@ const consentLifetimeMs = 10 * minuteMs
 export const sealShownKey = (ctx: SystemContext, shown: ShownKey): string =>
   seal(ctx.settings, consentContext, { ...shown, until: ctx.clock.ms() + consentLifetimeMs })
 
-/** What the merchant decides about. */
+/** The subject of the merchant’s decision. */
 export interface Decision {
   shown: ShownKey
   parent: childKeys.ActiveKey

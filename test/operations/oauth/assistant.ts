@@ -95,7 +95,7 @@ export function hand(app: TestApp) {
     return queryOf(answer)
   }
 
-  /** What a merchant does at the address to which a program leads them; answers where they are led back to. */
+  /** Acts as the merchant whom a program leads to an address. Returns the address to which they are led back. */
   const approve = async (
     { pathname, search }: URL,
     key: string,

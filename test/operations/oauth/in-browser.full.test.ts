@@ -97,7 +97,6 @@ describe.skipIf(!hasChromium)('connecting an assistant', () => {
     await page.getByLabel('API key of your store').fill(shop.key)
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('Helper já está conectado a').waitFor()
-    await page.screenshot({ path: '/tmp/step-up.png', fullPage: true })
     await expectAccessible(page)
     await fits()
     for (const [name, isChecked] of [
