@@ -33,8 +33,13 @@ export const withOauthErrors =
     try {
       return await handler(ctx, request)
     } catch (error) {
-      if (error instanceof OauthError)
-        return toErrorResponse(error.code === 'invalid_client' ? 401 : 400, error.code, error.message)
+      if (error instanceof OauthError) {
+        const answer = toErrorResponse(error.code === 'invalid_client' ? 401 : 400, error.code, error.message)
+        // Names the scheme that the client used, as RFC 6749, section 5.2, requires.
+        if (answer.status === 401 && /^basic /i.test(request.header('authorization') ?? ''))
+          answer.headers.set('www-authenticate', 'Basic')
+        return answer
+      }
       if (!(error instanceof ApiError) || error.code === 'unavailable') throw error
       const code = error.code === 'rate_limited' ? 'temporarily_unavailable' : 'invalid_request'
       const answer = toErrorResponse(toHttpStatus(error.code), code, error.message)

@@ -14,6 +14,11 @@ export interface Entitlement {
   refusesWrites(access: Access, now: number): string | null
 }
 
+/** Returns the scopes of the key and those that it lacks for the operation; null if it lacks none. */
+export function listNeededScopes({ spec }: LoadedOperation, { scopes }: Access): string[] | null {
+  return spec.scopes.every((scope) => scopes.has(scope)) ? null : [...new Set([...scopes, ...spec.scopes])]
+}
+
 /**
  * Returns one sentence that says why the key may not run the operation; null if it may. Without an `entitlement` every
  * store has all features. `now` is in milliseconds.

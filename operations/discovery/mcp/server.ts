@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Services } from '#runtime/context'
 import { ApiError, refuse } from '#runtime/errors'
+import { listNeededScopes } from '#runtime/gateway/access'
 import { jsonHeaders, toErrorAnswer, toResponse } from '#runtime/gateway/answers'
 import { parseJson } from '#runtime/gateway/input'
 import type { SurfaceParts } from '#runtime/gateway/surface'
@@ -123,10 +124,7 @@ async function findMissingScopes(caller: Caller, message: unknown): Promise<stri
   if (!called.success) return null
   const operation = caller.registry.byId(called.data.params.arguments.operationId)
   const access = operation ? await caller.access() : null
-  if (!operation || !access?.parentKeyId) return null
-  const { scopes } = operation.spec
-  if (scopes.every((scope) => access.scopes.has(scope))) return null
-  return [...new Set([...access.scopes, ...scopes])]
+  return operation && access?.parentKeyId ? listNeededScopes(operation, access) : null
 }
 
 /** The answer that makes a client ask for more scopes (RFC 6750, section 3.1). */

@@ -86,8 +86,10 @@ const givenOnce = [
 /** Throws `PageError` until the redirect address is verified, and `RedirectError` after that. */
 export async function parseAuthorizationRequest(
   ctx: SystemContext,
-  given: URLSearchParams,
+  sent: URLSearchParams,
 ): Promise<AuthorizationRequest> {
+  // A parameter without a value counts as omitted (RFC 6749, section 3.1).
+  const given = new URLSearchParams([...sent].filter(([, value]) => value !== ''))
   for (const name of givenOnce) {
     // Programs differ in which value they use if a parameter is given twice.
     if (given.getAll(name).length > 1) throw new PageError(words.incomplete, `${name}: must be given once`)

@@ -40,15 +40,41 @@ const consentLifetimeMs = 10 * minuteMs
 export const sealShownKey = (ctx: SystemContext, shown: ShownKey): string =>
   seal(ctx.settings, consentContext, { ...shown, until: ctx.clock.ms() + consentLifetimeMs })
 
+/** The subject of the merchant’s decision. */
+export interface Decision {
+  shown: ShownKey
+  parent: childKeys.ActiveKey
+  /** The scopes that the client already has, granted by the same member of the store. */
+  granted: ReadonlySet<string>
+}
+
 /**
- * Decrypts the consent form and reads the key's current state. Throws `PageError` for an expired form, or one that this
- * server did not create.
+ * Decrypts the consent form and reads the current state of the key and of its grants. Throws `PageError` for an expired
+ * form, or one that this server did not create.
  */
-export async function unsealShownKey(ctx: SystemContext, sealed: string | undefined) {
+export async function unsealShownKey(ctx: SystemContext, sealed: string | undefined): Promise<Decision> {
   const shown = unsealForm<ShownKey & { until: number }>(ctx, consentContext, sealed)
   const parent = await childKeys.findActiveKey(ctx.root, ctx.now(), shown.storeId, shown.keyId)
   if (!parent) throw new PageError(words.late, 'The key has ended meanwhile')
-  return { shown, parent }
+  return { shown, parent, granted: await findGrantedScopes(ctx, shown.asked.clientId, parent) }
+}
+
+async function findGrantedScopes(
+  ctx: SystemContext,
+  clientId: string,
+  parent: childKeys.ActiveKey,
+): Promise<ReadonlySet<string>> {
+  const keys = await childKeys.listActiveChildKeys(ctx.root, ctx.now(), parent)
+  if (keys.length === 0) return new Set()
+  const ids = keys.map(({ id }) => id)
+  const grants = await ctx.root
+    .selectFrom('oauth_grants')
+    .select('key_id')
+    .where('key_id', 'in', ids)
+    .where('client_id', '=', clientId)
+    .execute()
+  const ofClient = new Set(grants.map(({ key_id }) => key_id))
+  return new Set(keys.filter(({ id }) => ofClient.has(id)).flatMap(({ scopes }) => scopes))
 }
 
 /**

@@ -1,5 +1,4 @@
 /** The pages on which a merchant connects an assistant: plain HTML, no script. */
-import type { childKeys } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import type { PageRequest } from '#runtime/page'
 import type { Scope } from '#runtime/roles'
@@ -8,7 +7,7 @@ import { renderText } from '#runtime/values/variables'
 import { getLangAttribute, getText, getTexts } from '#runtime/values/wording'
 import { buildFormAction, describeRedirect } from '../clients/redirects.ts'
 import { type AuthorizationRequest, type PageError, sealRequest } from './authorization-request.ts'
-import { type KeyRefusal, listGrantableScopes, type ShownKey, sealShownKey } from './consent.ts'
+import { type Decision, type KeyRefusal, listGrantableScopes, sealShownKey } from './consent.ts'
 import { pageWords } from './texts.ts'
 
 /** The lifetimes of a grant to choose from, in days. */
@@ -18,6 +17,7 @@ const defaultDays = 90
 const moreStyle =
   'fieldset{border:1px solid #6b7280;border-radius:.4rem;margin:1rem 0;padding:.3rem 1rem 1rem}' +
   'fieldset label{margin:.7rem 0 0;display:flex;gap:.6rem}fieldset input{flex:none;margin:.3rem 0}' +
+  'fieldset mark{background:#dbeafe;color:#1e3a8a;border-radius:.3rem;padding:0 .4rem;white-space:nowrap}fieldset mark.kept{background:#e5e7eb;color:#1f2937}' +
   '.hint{color:#4b5563}.fault{color:#b91c1c;font-weight:600}' +
   '.row{display:flex;flex-wrap:wrap;gap:.8rem}.other{background:#fff;color:#1f2937;border:1px solid #6b7280}'
 
@@ -61,31 +61,47 @@ export function renderKeyForm(
   return answer(renderText(words.connect, { client }).text, body, status, asked, locale)
 }
 
-/** Renders the form to choose the granted scopes. `picked`: an insufficient choice, which is shown again. */
+/**
+ * Renders the form to choose the granted scopes. Those that the client already has are preselected and marked, and new
+ * ones are marked as such. `picked`: an insufficient choice, which is shown again.
+ */
 export function renderConsentForm(
   ctx: SystemContext,
-  shown: ShownKey,
-  parent: childKeys.ActiveKey,
+  { shown, parent, granted }: Decision,
   picked: readonly Scope[] | null = null,
 ): Response {
   const { locale, storeName: store } = parent
   const words = getTexts(pageWords, locale)
   const { asked } = shown
-  const chosen = picked ?? ['platform:read']
-  const scopes = listGrantableScopes(asked, parent).map(
+  const grantable = listGrantableScopes(asked, parent)
+  const chosen = picked ?? ['platform:read', ...granted]
+  const mark = (scope: Scope): string => {
+    if (granted.size === 0) return ''
+    return granted.has(scope)
+      ? ` <mark class="kept">${escapeHtml(words.kept)}</mark>`
+      : ` <mark>${escapeHtml(words.added)}</mark>`
+  }
+  const more = grantable.every((scope) => granted.has(scope)) ? '' : ` ${escapeHtml(words.tick)}`
+  const scopes = grantable.map(
     (scope) =>
       `<label><input type="checkbox" name="${scope}" value="on"${chosen.includes(scope) ? ' checked' : ''}>` +
-      `<span>${escapeHtml(words.scopes[scope])} <code>${scope}</code></span></label>`,
+      `<span>${escapeHtml(words.scopes[scope])} <code>${scope}</code>${mark(scope)}</span></label>`,
   )
+  // Says why the assistant keeps asking: otherwise nobody would know that another key is needed.
+  const lacking = granted.size > 0 ? asked.scopes.filter((scope) => !parent.scopes.includes(scope)) : []
   const terms = grantDays.map(
     (days) =>
       `<option value="${days}"${days === defaultDays ? ' selected' : ''}>` +
       `${fillText(words.days, { days: String(days) })}</option>`,
   )
   const body =
+    (granted.size === 0 ? '' : `<p>${fillText(words.connected, { client: asked.name, store })}${more}</p>`) +
     (picked === null ? '' : `<p class="fault" role="alert">${escapeHtml(words.pick)}</p>`) +
     `<form method="post" action="consent"><input type="hidden" name="consent" value="${sealShownKey(ctx, shown)}">` +
     `<fieldset><legend>${escapeHtml(words.rights)}</legend>${scopes.join('')}</fieldset>` +
+    (lacking.length === 0
+      ? ''
+      : `<p class="hint">${fillText(words.lacking, { scopes: lacking.join(', ') })}</p>`) +
     `<label for="days">${escapeHtml(words.howLong)}</label>` +
     `<select id="days" name="days" aria-describedby="ends">${terms.join('')}</select>` +
     `<p id="ends" class="hint">${escapeHtml(words.endsWith)}</p>` +

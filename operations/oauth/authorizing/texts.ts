@@ -96,6 +96,24 @@ export const pageWords = {
       es: 'Cambiar conexiones con otros servicios (requiere Cambiar)',
     },
   },
+  connected: {
+    en: '{{client}} is already connected to {{store}}. If you deny, it keeps what it may do now.',
+    'pt-BR': '{{client}} já está conectado a {{store}}. Se você negar, ele continua com o que já pode fazer.',
+    es: '{{client}} ya está conectado a {{store}}. Si deniegas, conserva lo que ya puede hacer.',
+  },
+  tick: {
+    en: 'Tick what is new to allow it too.',
+    'pt-BR': 'Marque o que é novo para permitir também.',
+    es: 'Marca lo nuevo para permitirlo también.',
+  },
+  kept: { en: 'already allowed', 'pt-BR': 'já permitido', es: 'ya permitido' },
+  added: { en: 'new', 'pt-BR': 'novo', es: 'nuevo' },
+  lacking: {
+    en: 'It also asks for {{scopes}}, which your key cannot allow. To allow it, begin again with a key that can.',
+    'pt-BR':
+      'Ele também pede {{scopes}}, que sua chave não pode permitir. Para permitir, comece de novo com uma chave que possa.',
+    es: 'También pide {{scopes}}, que tu clave no puede permitir. Para permitirlo, empieza de nuevo con una clave que pueda.',
+  },
   pick: {
     en: 'Choose at least one; sending, billing, team and connections need Change as well.',
     'pt-BR': 'Escolha ao menos um; envio, pagamento, equipe e conexões também requerem Alterar.',

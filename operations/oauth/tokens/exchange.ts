@@ -9,7 +9,8 @@ import { createGrant, endGrant, type TokenResponse } from './grants.ts'
 export interface Exchange {
   code: string
   clientId: string
-  redirectUri: string
+  /** Null if the client omits it, as OAuth 2.1 does: the verifier proves the same. */
+  redirectUri: string | null
   verifier: string
 }
 
@@ -42,7 +43,7 @@ const matchesCode = (
   { clientId, redirectUri, verifier }: Exchange,
 ): boolean =>
   code.client_id === clientId &&
-  code.redirect_uri === redirectUri &&
+  (redirectUri === null || code.redirect_uri === redirectUri) &&
   equalsInConstantTime(createHash('sha256').update(verifier).digest('base64url'), code.challenge)
 
 /** Ends the grant of the first exchange, because a code that is used again has leaked. */

@@ -22,3 +22,14 @@ export async function readFields(request: PageRequest): Promise<Fields> {
     },
   }
 }
+
+/**
+ * Reads the client's id from the form, or from the user name of HTTP Basic, where libraries put it that always
+ * authenticate (RFC 6749, section 2.3.1). Any password is ignored: clients have no secret here.
+ */
+export function readClientId(request: PageRequest, fields: Fields): string {
+  const basic = /^basic +(?<text>\S+)$/i.exec(request.header('authorization') ?? '')?.groups?.text
+  const encoded = basic && Buffer.from(basic, 'base64').toString().split(':')[0]
+  const name = encoded ? new URLSearchParams(`name=${encoded}`).get('name') : null
+  return fields.optional('client_id') ?? name ?? fields.required('client_id')
+}

@@ -77,6 +77,27 @@ export async function findActiveKey(
   }
 }
 
+/** Lists the child keys that are valid now and were granted by this member of the store, with any key of theirs. */
+export const listActiveChildKeys = (
+  db: RootDatabase,
+  now: Date,
+  { storeId, userId }: Pick<ActiveKey, 'storeId' | 'userId'>,
+): Promise<{ id: string; scopes: string[] }[]> =>
+  db
+    .selectFrom('api_keys as k')
+    .innerJoin('api_keys as p', (join) =>
+      join.onRef('p.store_id', '=', 'k.store_id').onRef('p.id', '=', 'k.parent_id'),
+    )
+    .select(['k.id', 'k.scopes'])
+    .where('k.store_id', '=', storeId)
+    .where('k.parent_id', 'is not', null)
+    .where('k.user_id', '=', userId)
+    .where('k.revoked_at', 'is', null)
+    .where('k.expires_at', '>', now)
+    .where('p.revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('p.expires_at', 'is', null), eb('p.expires_at', '>', now)]))
+    .execute()
+
 /**
  * Takes the same lock as `lockStore`. The lock enforces the limit under concurrency, and keeps a parent key from being
  * revoked while a child key is created. Take it before reading the parent.

@@ -1,6 +1,6 @@
 /** Whether the operation exists, and whether this key may run it. */
-import { refuse } from '#runtime/errors'
-import { checkAccess } from '../access.ts'
+import { ApiError, refuse } from '#runtime/errors'
+import { checkAccess, listNeededScopes } from '../access.ts'
 import type { Call } from '../call.ts'
 
 export function findRoute(call: Call): void {
@@ -20,5 +20,12 @@ export function authorise(call: Call): void {
     call.now,
     call.gateway.registry.extensions.entitlement,
   )
-  if (reason !== null) throw refuse('forbidden', reason)
+  if (reason === null) return
+  // Tells an OAuth client which scopes to ask for (RFC 6750, section 3.1).
+  const scopes = listNeededScopes(call.operation!, call.access)
+  throw new ApiError(
+    'forbidden',
+    reason,
+    scopes ? { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scopes.join(' ')}"` } : {},
+  )
 }

@@ -8,7 +8,7 @@ export function identifyKey(call: Call): Promise<void> | void {
   if (call.operation?.spec.public) return
   const authorization = call.request.header('authorization')
   const key = authorization && /^bearer /i.test(authorization) ? authorization.slice(7).trim() : null
-  if (!key) throw unknownKeyError()
+  if (!key) throw unknownKeyError('Bearer')
   // An unknown key may be a brute-force attempt: the address is counted before the database is queried.
   if (call.pendingCounts && !call.gateway.keys.hasWorked(key)) {
     return awaitCounts(call).then(() => lookUp(call, key))
@@ -23,16 +23,14 @@ function lookUp(call: Call, key: string): Promise<void> | void {
 }
 
 function setAccess(call: Call, access: Access | null): void {
-  if (!access) throw unknownKeyError()
+  if (!access) throw unknownKeyError('Bearer error="invalid_token"')
   call.access = access
 }
 
-/** One message for every reason, so that it reveals nothing. */
-const unknownKeyError = (): ApiError =>
+/** One message for every reason, so that it reveals nothing. `challenge`: whether a key was sent (RFC 6750, section 3.1). */
+const unknownKeyError = (challenge: string): ApiError =>
   new ApiError(
     'unauthorized',
     'The API key is missing, invalid, expired or revoked: send Authorization: Bearer <key>',
-    {
-      'www-authenticate': 'Bearer',
-    },
+    { 'www-authenticate': challenge },
   )

@@ -1,8 +1,11 @@
 /** An assistant and its merchant: each step as a program or a browser makes it. */
 import { createHash, randomBytes } from 'node:crypto'
+import { createServer, get } from 'node:http'
+import type https from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { afterAll } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import { createKey } from '#scripts/admin/keys'
 import { someIp } from '#test/operations/exchanges/shopper'
 import { freshDatabase, type TestApp, testApp } from '#test/support/app'
@@ -92,6 +95,23 @@ export function hand(app: TestApp) {
     return queryOf(answer)
   }
 
+  /** Acts as the merchant whom a program leads to an address. Returns the address to which they are led back. */
+  const approve = async (
+    { pathname, search }: URL,
+    key: string,
+    fields: Record<string, string> = { 'platform:read': 'on' },
+  ): Promise<URL> => {
+    const request = hidden(await (await send(`${pathname}${search}`)).text(), 'request')
+    const choice = await (await ownForm('/oauth/authorize', { request, key })).text()
+    const answer = await ownForm('/oauth/consent', {
+      consent: hidden(choice, 'consent'),
+      decision: 'yes',
+      days: '30',
+      ...fields,
+    })
+    return new URL(answer.headers.get('location')!)
+  }
+
   const exchange = ({ clientId, verifier }: Assistant, code: string, changes: Changes = {}) =>
     form(
       '/oauth/token',
@@ -108,8 +128,11 @@ export function hand(app: TestApp) {
       ),
     )
 
-  const refresh = ({ clientId }: Assistant, token: string) =>
-    form('/oauth/token', given({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token }))
+  const refresh = ({ clientId }: Assistant, token: string, changes: Changes = {}) =>
+    form(
+      '/oauth/token',
+      given({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token }, changes),
+    )
 
   const revoke = ({ clientId }: Assistant, token: string) =>
     form('/oauth/revoke', given({ token, client_id: clientId }))
@@ -145,6 +168,7 @@ export function hand(app: TestApp) {
     asked,
     shown,
     consent,
+    approve,
     exchange,
     refresh,
     revoke,
@@ -213,3 +237,24 @@ export const errorOf = async (answer: Response): Promise<[number, string]> => [
   answer.status,
   ((await answer.json()) as { error: string }).error,
 ]
+
+/** A document of a client, as its server answers it. */
+type Document = [status: number, type: string, body: string | object]
+
+/**
+ * Serves metadata documents of clients by path until the test ends; other paths redirect. Returns a `get` that reaches
+ * this server instead of the internet.
+ */
+export async function serveDocuments(documents: Record<string, Document>): Promise<typeof https.get> {
+  const server = createServer((request, response) => {
+    const [status, type, body] = documents[request.url!] ?? [302, 'text/plain', '']
+    const location = status === 302 ? { location: 'https://client.example/good.json' } : {}
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    response.writeHead(status, { 'content-type': type, ...location }).end(text)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  return ((url: URL, options: object, answer: never) =>
+    get(`http://127.0.0.1:${port}${url.pathname}`, options, answer)) as unknown as typeof https.get
+}

@@ -1,7 +1,4 @@
 /** Attacks: steps made by somebody else, or made twice. */
-import { createServer, get } from 'node:http'
-import type https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { isDocumentAddress, readDocument } from '#operations/oauth/clients/document'
 import { buildFormAction, findRedirectIssue, isRegistered } from '#operations/oauth/clients/redirects'
@@ -9,7 +6,16 @@ import { isPublicAddress } from '#runtime/http/public-fetch'
 import { allScopes } from '#runtime/roles'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
-import { type Changes, errorOf, given, hand, origin, queryOf, redirectUri } from './assistant.ts'
+import {
+  type Changes,
+  errorOf,
+  given,
+  hand,
+  origin,
+  queryOf,
+  redirectUri,
+  serveDocuments,
+} from './assistant.ts'
 
 const app = await testApp({ publicUrl: origin })
 const it = hand(app)
@@ -169,6 +175,14 @@ describe('the redirect address', () => {
   })
 })
 
+test('a parameter without a value counts as omitted', async () => {
+  const { query } = await it.assistant()
+  const empty = { state: '', resource: '', scope: '', response_mode: '', request: '', request_uri: '' }
+  expect((await it.authorize(given(query, empty))).status).toBe(200)
+  const refused = queryOf(await it.authorize(given(query, { ...empty, response_type: 'token' })))
+  expect([refused.get('error'), refused.has('state')]).toEqual(['unsupported_response_type', false])
+})
+
 describe('the page', () => {
   test('runs no script and cannot be framed', async () => {
     const { query } = await it.assistant()
@@ -261,7 +275,7 @@ describe('a document', () => {
     const id = 'https://client.example/good.json'
     const json = 'application/json'
     const registered = { client_id: id, redirect_uris: [redirectUri] }
-    const documents: Record<string, [status: number, type: string, body: string | object]> = {
+    const local = await serveDocuments({
       '/good.json': [200, json, { ...registered, client_name: 'Good' }],
       '/other.json': [200, json, registered],
       '/evil.json': [
@@ -278,41 +292,26 @@ describe('a document', () => {
       '/large.json': [200, json, ' '.repeat(20_000)],
       '/broken.json': [200, json, '{'],
       '/gone.json': [404, json, '{}'],
-    }
-    const server = createServer((request, response) => {
-      const [status, type, body] = documents[request.url!] ?? [302, 'text/plain', '']
-      const location = status === 302 ? { location: 'https://client.example/good.json' } : {}
-      const text = typeof body === 'string' ? body : JSON.stringify(body)
-      response.writeHead(status, { 'content-type': type, ...location }).end(text)
     })
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-    const { port } = server.address() as AddressInfo
-    // The client's server, instead of the internet.
-    const local = ((url: URL, options: object, answer: never) =>
-      get(`http://127.0.0.1:${port}${url.pathname}`, options, answer)) as unknown as typeof https.get
     const read = (path: string) =>
       readDocument(`https://client.example${path}`, { get: local, isPublic: isPublicAddress })
-    try {
-      expect(await read('/good.json')).toEqual({
-        id,
-        name: 'Good',
-        redirectUris: [redirectUri],
-        document: 'client.example',
-      })
-      for (const [path, wrong] of [
-        ['/other.json', 'names another address'],
-        ['/evil.json', 'redirect_uris.0'],
-        ['/secret.json', 'client_secret'],
-        ['/page.json', 'no JSON'],
-        ['/large.json', 'more than 16 KiB'],
-        ['/broken.json', 'not valid JSON'],
-        ['/gone.json', 'answers 404'],
-        ['/moved.json', 'leads on'],
-      ] as const) {
-        await expect(read(path)).rejects.toThrow(wrong)
-      }
-    } finally {
-      server.close()
+    expect(await read('/good.json')).toEqual({
+      id,
+      name: 'Good',
+      redirectUris: [redirectUri],
+      document: 'client.example',
+    })
+    for (const [path, wrong] of [
+      ['/other.json', 'names another address'],
+      ['/evil.json', 'redirect_uris.0'],
+      ['/secret.json', 'client_secret'],
+      ['/page.json', 'no JSON'],
+      ['/large.json', 'more than 16 KiB'],
+      ['/broken.json', 'not valid JSON'],
+      ['/gone.json', 'answers 404'],
+      ['/moved.json', 'leads on'],
+    ] as const) {
+      await expect(read(path)).rejects.toThrow(wrong)
     }
   })
 })

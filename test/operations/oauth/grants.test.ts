@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { listKeys, revokeKey } from '#scripts/admin/keys'
 import { type Shop, store } from '#test/support/store'
-import { type Changes, errorOf, twoGateways } from './assistant.ts'
+import { type Changes, errorOf, type Tokens, twoGateways } from './assistant.ts'
 
 const { app, database, it, logged, other, shownKey, uses } = await twoGateways()
 
@@ -123,6 +123,17 @@ describe('a code', () => {
     const { who, code } = await codeFor(await store(app))
     await it.exchange(who, code, { code_verifier: 'x'.repeat(43) })
     expect(await errorOf(await it.exchange(who, code))).toEqual([400, 'invalid_grant'])
+  })
+
+  test('is exchanged without its address, which OAuth 2.1 omits, and never for more than was granted', async () => {
+    const { who, code } = await codeFor(await store(app))
+    const all = { scope: 'platform:read platform:write billing:write' }
+    const answer = await it.exchange(who, code, { redirect_uri: null, ...all })
+    const tokens = (await answer.json()) as Tokens
+    expect([answer.status, tokens.scope]).toEqual([200, 'platform:read'])
+    // Libraries repeat at each renewal the scopes they first requested.
+    const renewed = (await (await it.refresh(who, tokens.refresh_token, all)).json()) as Tokens
+    expect(renewed.scope).toBe('platform:read')
   })
 
   test('expires after a minute', async () => {

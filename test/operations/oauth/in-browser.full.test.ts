@@ -91,6 +91,23 @@ describe.skipIf(!hasChromium)('connecting an assistant', () => {
       }),
     })
     expect(await token.json()).toMatchObject({ scope: 'platform:read platform:write messages:send' })
+
+    // Asked again, the merchant sees what it has and what would be new.
+    await page.goto(`${url}/oauth/authorize?${query}`)
+    await page.getByLabel('API key of your store').fill(shop.key)
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('Helper já está conectado a').waitFor()
+    await expectAccessible(page)
+    await fits()
+    for (const [name, isChecked] of [
+      [/Ver:.* já permitido$/, true],
+      [/Enviar mensagens.* já permitido$/, true],
+      [/Convidar.* novo$/, false],
+    ] as const)
+      expect(await page.getByRole('checkbox', { name }).isChecked()).toBe(isChecked)
+    await page.getByRole('button', { name: 'Negar' }).click()
+    await page.getByText('Connected').waitFor()
+    expect(new URL(called.at(-2)!, back).searchParams.get('error')).toBe('access_denied')
     expect(faults).toEqual([])
   })
 })

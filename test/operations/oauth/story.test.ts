@@ -1,4 +1,8 @@
 /** The complete flow with the Model Context Protocol's own client, which only gets the address of `/mcp`. */
+import {
+  Client as CurrentClient,
+  StreamableHTTPClientTransport as CurrentTransport,
+} from '@modelcontextprotocol/client'
 import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -14,7 +18,7 @@ import { store } from '#test/support/store'
 import { hand, hidden, queryOf, redirectUri } from './assistant.ts'
 
 const app = await testApp({ publicUrl: 'http://localhost' })
-const { ownForm, send, revoke } = hand(app)
+const { approve, ownForm, send, revoke } = hand(app)
 const address = new URL('http://localhost/mcp')
 const fetchFn = ((url: URL | string, init?: RequestInit) =>
   Promise.resolve(app.fetch(new Request(url, init), { ip: '1.1.1.1' }))) as typeof fetch
@@ -128,4 +132,43 @@ test('a client goes from a 401 to tools, renews, and is revoked', async () => {
   await expect(revokeKey(app.database, app.clock.now(), shop.id, listed.id)).resolves.toMatchObject({
     id: listed.id,
   })
+})
+
+test('the current client asks for more scopes after a 403, and calls again once they are granted', async () => {
+  const shop = await store(app)
+  let discovered: unknown
+  const provider = Object.assign(new Kept(), {
+    discoveryState: () => discovered,
+    saveDiscoveryState: (state: unknown) => {
+      discovered = state
+    },
+  })
+  const connected = async () => {
+    const transport = new CurrentTransport(address, { authProvider: provider as never, fetch: fetchFn })
+    const client = new CurrentClient({ name: 'test', version: '1.0.0' })
+    const attempt = client.connect(transport).then(
+      () => true,
+      () => false,
+    )
+    return { client, transport, isConnected: await attempt }
+  }
+  const first = await connected()
+  expect(first.isConnected).toBe(false)
+  const back = await approve(provider.ledTo!, shop.key)
+  await first.transport.finishAuth(back.searchParams)
+  expect(provider.kept!.scope).toBe('platform:read')
+
+  const { client, transport } = await connected()
+  const create = () =>
+    client.callTool({
+      name: 'call_operation',
+      arguments: { operationId: 'post_campaigns_lists', body: { name: 'New' } },
+    })
+  provider.ledTo = null
+  await expect(create()).rejects.toThrow(/nauthorized/)
+  expect(provider.ledTo!.searchParams.get('scope')).toContain('platform:write')
+  const more = await approve(provider.ledTo!, shop.key, { 'platform:read': 'on', 'platform:write': 'on' })
+  await transport.finishAuth(more.searchParams)
+  expect(await create()).not.toHaveProperty('isError', true)
+  expect((await shop.request('GET', '/campaigns/lists')).body.total).toBe(1)
 })

@@ -26,7 +26,6 @@ export default page({
     }
     const shown = await checkKey(ctx, asked, fields.key ?? '')
     if (typeof shown === 'string') return renderKeyForm(ctx, asked, locale, shown)
-    const { parent } = await unsealShownKey(ctx, sealShownKey(ctx, shown))
-    return renderConsentForm(ctx, shown, parent)
+    return renderConsentForm(ctx, await unsealShownKey(ctx, sealShownKey(ctx, shown)))
   }),
 })

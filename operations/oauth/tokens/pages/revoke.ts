@@ -2,7 +2,7 @@ import { page } from '#runtime/page'
 import { requireClient } from '../../clients/clients.ts'
 import { withOauthErrors } from '../../errors.ts'
 import { limit } from '../../limits.ts'
-import { readFields } from '../fields.ts'
+import { readClientId, readFields } from '../fields.ts'
 import { revokeToken } from '../revoke.ts'
 
 export default page({
@@ -13,7 +13,7 @@ export default page({
   handler: withOauthErrors(async (ctx, request) => {
     await limit(ctx, 'tokens', request.ip)
     const fields = await readFields(request)
-    const clientId = fields.required('client_id')
+    const clientId = readClientId(request, fields)
     await requireClient(ctx, clientId)
     await revokeToken(ctx, fields.required('token'), clientId)
     return new Response(null, { status: 200, headers: { 'cache-control': 'no-store' } })

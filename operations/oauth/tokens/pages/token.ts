@@ -4,7 +4,7 @@ import { OauthError, withOauthErrors } from '../../errors.ts'
 import { limit } from '../../limits.ts'
 import { requireResource } from '../../resource.ts'
 import { exchangeCode } from '../exchange.ts'
-import { readFields } from '../fields.ts'
+import { readClientId, readFields } from '../fields.ts'
 import { renewGrant } from '../grants.ts'
 
 export default page({
@@ -15,7 +15,7 @@ export default page({
   handler: withOauthErrors(async (ctx, request) => {
     await limit(ctx, 'tokens', request.ip)
     const fields = await readFields(request)
-    const clientId = fields.required('client_id')
+    const clientId = readClientId(request, fields)
     await requireClient(ctx, clientId)
     requireResource(fields.optional('resource'), ctx.settings.publicUrl)
     const kind = fields.required('grant_type')
@@ -30,7 +30,7 @@ export default page({
       await exchangeCode(ctx, {
         code: fields.required('code'),
         clientId,
-        redirectUri: fields.required('redirect_uri'),
+        redirectUri: fields.optional('redirect_uri'),
         verifier: fields.required('code_verifier'),
       }),
     )
