@@ -10,6 +10,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Services } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { ApiError, refuse } from '#runtime/errors'
 import { jsonHeaders, toErrorAnswer, toResponse } from '#runtime/gateway/answers'
 import { parseJson } from '#runtime/gateway/input'
@@ -56,7 +57,7 @@ export async function answerMcp(parts: SurfaceParts, request: Request, ip: strin
     message = parseJson(sent)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return answerParseError(error.message, entry.headers)
+    return answerError(400, null, ProtocolErrorCode.ParseError, error.message, entry.headers)
   }
   // Each message of a batch counts as a call.
   for (let i = 1; Array.isArray(message) && i < message.length; i += 1) {
@@ -85,16 +86,28 @@ async function answerOlder(caller: Caller, request: Request, parsedBody: unknown
   return transport.handleRequest(request, { parsedBody })
 }
 
-/** Handles the protocol since 2026-07-28, which is stateless. No subscriptions, because the tools never change. */
-const answerCurrent = (caller: Caller, request: Request, parsedBody: unknown): Promise<Response> =>
-  createMcpHandler(() => createServer(caller), { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, {
-    parsedBody,
-  })
+/** Handles the protocol since 2026-07-28, which is stateless. */
+async function answerCurrent(caller: Caller, request: Request, parsedBody: unknown): Promise<Response> {
+  const listening = listenRequest.safeParse(parsedBody)
+  if (listening.success) {
+    return answerError(404, listening.data.id, ProtocolErrorCode.MethodNotFound, 'Method not found')
+  }
+  return createMcpHandler(() => createServer(caller), { legacy: 'reject' }).fetch(request, { parsedBody })
+}
+
+/** Not offered, because nothing here changes while the server runs. The SDK would open a stream that stays silent. */
+const listenRequest = z.object({
+  method: z.literal('subscriptions/listen'),
+  id: z.union([z.string(), z.number()]),
+})
+
+/** The tools are the same for every key, and until the next release. */
+const unchanging = { ttlMs: hourMs, cacheScope: 'public' } as const
 
 function createServer(caller: Caller): Server {
   const server = new Server(
     { name: 'merchant-api', title: 'Merchant API', version: '1.0.0' },
-    { capabilities: { tools: {} }, instructions },
+    { capabilities: { tools: {} }, instructions, cacheHints: { 'tools/list': unchanging } },
   )
   server.setRequestHandler('tools/list', () => ({ tools }))
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
@@ -103,10 +116,15 @@ function createServer(caller: Caller): Server {
   return server
 }
 
-/** The answer to a body that is not JSON, or is refused as JSON (JSON-RPC 2.0, section 5.1). */
-function answerParseError(message: string, headers: Record<string, string>): Response {
-  const error = { jsonrpc: '2.0', id: null, error: { code: ProtocolErrorCode.ParseError, message } }
-  return Response.json(error, { status: 400, headers })
+/** A JSON-RPC error (JSON-RPC 2.0, section 5.1). */
+function answerError(
+  status: number,
+  id: string | number | null,
+  code: ProtocolErrorCode,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status, headers })
 }
 
 const toolCall = z.object({
