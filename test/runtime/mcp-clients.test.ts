@@ -228,6 +228,25 @@ describe('work in the background', () => {
         size: expect.any(Number),
       },
     ])
+    const older = await app.fetch(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${shop.key}`,
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'read_operation', arguments: value.follow },
+        }),
+      }),
+      { ip: '1.1.1.1' },
+    )
+    // Clients of versions before 2025-06-18, which send no version, do not know this type of content.
+    expect((await resultOf(older)).content).toHaveLength(1)
     const file = await app.fetch(new Request(links[0].uri), { ip: '1.1.1.1' })
     expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     const csv = await file.text()

@@ -1,5 +1,5 @@
 /** Links of a tool's result: the read that follows work in the background, and files. */
-import type { ResourceLink } from '@modelcontextprotocol/server'
+import type { CallToolResult, InputRequiredResult, ResourceLink } from '@modelcontextprotocol/server'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import { findMonitor } from '#runtime/registry/monitor'
 
@@ -37,3 +37,12 @@ export function listFiles(value: unknown): ResourceLink[] {
   const link: ResourceLink = { type: 'resource_link', uri: url, name, mimeType: contentType }
   return [typeof size === 'number' ? { ...link, size } : link, ...below].slice(0, linksAtMost)
 }
+
+/** Removes the links from a tool's result. */
+export const withoutLinks = (result: CallToolResult | InputRequiredResult): typeof result =>
+  'content' in result
+    ? {
+        ...result,
+        content: (result as CallToolResult).content.filter(({ type }) => type !== 'resource_link'),
+      }
+    : result

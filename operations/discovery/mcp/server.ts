@@ -20,6 +20,7 @@ import { withRequestedUrl } from '#runtime/http/loopback'
 import { allScopes } from '#runtime/roles'
 import { z } from '#runtime/schema'
 import { Caller } from './caller.ts'
+import { withoutLinks } from './links.ts'
 import { runTool, tools } from './tools.ts'
 
 const instructions =
@@ -82,7 +83,7 @@ async function answerOlder(caller: Caller, request: Request, parsedBody: unknown
     enableJsonResponse: true,
     maxRequestBodySize: bodyAtMost,
   })
-  await createServer(caller).connect(transport)
+  await createServer(caller, request.headers.get('mcp-protocol-version') ?? '').connect(transport)
   return transport.handleRequest(request, { parsedBody })
 }
 
@@ -101,18 +102,22 @@ const listenRequest = z.object({
   id: z.union([z.string(), z.number()]),
 })
 
+/** The first protocol version with a feature that clients of earlier ones refuse. They send no version in a header. */
+const since = { links: '2025-06-18' }
+
 /** The tools are the same for every key, and until the next release. */
 const unchanging = { ttlMs: hourMs, cacheScope: 'public' } as const
 
-function createServer(caller: Caller): Server {
+function createServer(caller: Caller, version = since.links): Server {
   const server = new Server(
     { name: 'merchant-api', title: 'Merchant API', version: '1.0.0' },
     { capabilities: { tools: {} }, instructions, cacheHints: { 'tools/list': unchanging } },
   )
   server.setRequestHandler('tools/list', () => ({ tools }))
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
-    runTool(caller, params.name, params.arguments ?? {}, mcpReq),
-  )
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const result = await runTool(caller, params.name, params.arguments ?? {}, mcpReq)
+    return version < since.links ? withoutLinks(result) : result
+  })
   return server
 }
 
