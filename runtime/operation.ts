@@ -102,6 +102,11 @@ export interface OperationSpec<
    */
   lookFirst?: readonly string[]
   /**
+   * The path of the read that shows how far the work of a 202 is, with its query if it needs one. Its parameters are
+   * those of this path, else fields of the answer: `/lists/:listId`. It is the answer's `Location`.
+   */
+  monitor?: string
+  /**
    * Consequences that cannot be undone, for example a person gets a message, data is deleted, something ends for good.
    * Those that follow from the scopes or from the method DELETE need not be listed. Assistants are advised to ask the
    * merchant first.

@@ -28,7 +28,9 @@ export const buildInfo = (about: string | null) => ({
     'needs a contrast of 4.5:1 with its background, icons and lines 3:1 (WCAG 2.2 AA). Each colour field names the',
     'colour it is compared with.',
     '',
-    '**Background work.** After a 202 the work continues in the background. Exports are sent by email.',
+    '**Background work.** After a 202 the work continues in the background; the `Location` of the answer is the read that',
+    'shows how far it is. If that read lists notifications, the one of this work has its `jobId` in `data`. Exports are sent',
+    'by email, and the `data.file` of their notification has a link to the file that is valid for seven days.',
     '',
     '**Errors.** Every error is `{ "error": { "code", "message" } }` with one of eight codes; the message names the field',
     'and the remedy. `RateLimit-*` headers tell how many requests are left; quote `X-Request-Id` to ask about a request.',
@@ -71,6 +73,10 @@ const headers = {
   ETag: {
     description: 'Names this state of the answer, for If-Match and If-None-Match.',
     schema: { type: 'string' },
+  },
+  Location: {
+    description: 'The read that shows how far the work is, with its path and query.',
+    schema: { type: 'string', format: 'uri-reference' },
   },
   'X-Total-Capped': {
     description: '`true` when there are more rows than were counted: `total` is then the least there are.',
@@ -236,6 +242,7 @@ const shortNames: Record<HeaderName, string> = {
   'X-Request-Id': 'RequestId',
   'Retry-After': 'RetryAfter',
   ETag: 'ETag',
+  Location: 'Location',
   'X-Total-Capped': 'TotalCapped',
   Warning: 'Warning',
   'Idempotency-Replayed': 'Replayed',

@@ -347,6 +347,7 @@ function buildNotModified(spec: Spec, components: Components): JsonSchema {
 
 const listOwnHeaders = (spec: Spec): HeaderName[] => [
   ...(spec.etag ? (['ETag'] as const) : []),
+  ...(spec.monitor ? (['Location'] as const) : []),
   ...(spec.readOnly ? [] : (['Idempotency-Replayed'] as const)),
   ...(!spec.readOnly && spec.answer.body && mayWarn(spec.answer.body) ? (['Warning'] as const) : []),
   ...listDeprecationHeaders(spec),

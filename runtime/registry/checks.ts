@@ -9,6 +9,7 @@ import { allScopes, roles } from '#runtime/roles'
 import { z } from '#runtime/schema'
 import { isRealDay } from '#runtime/values/days'
 import type { LoadedOperation } from './loaded.ts'
+import { findMonitor, listMonitorParameters } from './monitor.ts'
 
 export interface Issue {
   file: string
@@ -26,6 +27,7 @@ export function findIssues(
 ): Issue[] {
   const issues = operations.flatMap(findOperationIssues)
   issues.push(...findCollisions(operations))
+  issues.push(...findMonitorIssues(operations))
   issues.push(...findJobIssues(jobs))
   return issues
 }
@@ -230,6 +232,29 @@ function findCollisions(operations: readonly LoadedOperation[]): Issue[] {
     ids.set(operation.id, operation)
   }
   return issues
+}
+
+/** Every 202 names the read that shows how far its work is, with parameters that a caller knows. */
+function findMonitorIssues(operations: readonly LoadedOperation[]): Issue[] {
+  return operations.flatMap(({ file, spec: { monitor, answer }, parameters }) => {
+    const isAccepted = answer?.status === 202
+    if (monitor === undefined) {
+      const remedy = 'write `monitor`: the path of the read that shows how far its work is'
+      return isAccepted ? [{ file, wrong: 'answers 202 and names no monitor', remedy }] : []
+    }
+    if (!isAccepted) {
+      return [{ file, wrong: `answers ${answer?.status} and names a monitor`, remedy: 'leave monitor out' }]
+    }
+    if (!findMonitor(operations, monitor)) {
+      return [{ file, wrong: `its monitor ${monitor} is no read`, remedy: 'write the path of a read' }]
+    }
+    const fields = answer.body instanceof z.ZodObject ? Object.keys(answer.body.shape) : []
+    const unknown = listMonitorParameters(monitor).filter(
+      (name) => !parameters.includes(name) && !fields.includes(name),
+    )
+    const remedy = 'name a parameter of its path or a field of its answer'
+    return unknown.map((name) => ({ file, wrong: `its monitor has the unknown parameter :${name}`, remedy }))
+  })
 }
 
 function findJobIssues(jobs: readonly { file: string; job: Job }[]): Issue[] {

@@ -147,6 +147,30 @@ describe('each check can fail', () => {
       }),
       /answer\.a\.b may be anything/,
     ],
+    [
+      'a 202 without a monitor',
+      operationFile({ answer: '{ status: 202, body: object({}) }' }),
+      /answers 202 and names no monitor → write `monitor`/,
+    ],
+    [
+      'a monitor without a 202',
+      operationFile({ monitor: "'/things'" }),
+      /answers 200 and names a monitor → leave monitor out/,
+    ],
+    [
+      'a monitor that is no read',
+      operationFile({ answer: '{ status: 202, body: object({}) }', monitor: "'/nothing?a=b'" }),
+      /its monitor \/nothing\?a=b is no read/,
+    ],
+    [
+      'a monitor with an unknown parameter',
+      operationFile({
+        path: "'/things/:id'",
+        answer: '{ status: 202, body: object({ jobId: z.string() }) }',
+        monitor: "'/things/:listId'",
+      }),
+      /its monitor has the unknown parameter :listId → name a parameter/,
+    ],
     ['a GET with a body', operationFile({ input: '{ body: object({}) }' }), /a GET takes no body/],
   ])('%s', async (_name, text, expected) => {
     const { issues } = await readRegistry(createProject({ 'things/api/list-things.ts': text }))

@@ -105,6 +105,14 @@ describe('an operation', () => {
     })
   })
 
+  test('an answer 202 declares the Location of its monitor, and no other answer does', () => {
+    for (const { id, spec } of registry.operations) {
+      const { headers } = resolveReference(findOperation(id).responses[spec.answer.status])!
+      expect('Location' in headers!, id).toBe(spec.answer.status === 202)
+    }
+    expect(document.components.headers).toHaveProperty('Location')
+  })
+
   test('an operation describes its own errors', () => {
     expect(findOperation('post_gadgets').responses[409]).toEqual({
       $ref: '#/components/responses/E409',

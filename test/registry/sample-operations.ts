@@ -149,6 +149,7 @@ const operations: readonly Operation[] = [
       body: object({ turns: z.number().int().min(1).max(9).optional() }),
     },
     answer: { status: 202, body: queued({ screws: count }) },
+    monitor: '/gadgets/:id',
     handler: nothing,
   }),
   operation({

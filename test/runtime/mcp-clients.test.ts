@@ -1,6 +1,9 @@
-/** Requests and expectations of assistants: JSON as text, two tools for reads and writes, questions, scopes, limits. */
+/** Habits and needs of assistants' clients: JSON as text, reads apart from writes, questions, scopes, limits, links. */
 import { describe, expect, test } from 'vitest'
 import { limitBody } from '#operations/discovery/mcp/limit-body'
+import { listFiles, toFollow } from '#operations/discovery/mcp/links'
+import { fillMonitor } from '#runtime/registry/monitor'
+import type { z } from '#runtime/schema'
 import { hand } from '#test/operations/oauth/assistant'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
@@ -103,12 +106,6 @@ describe('read_operation', () => {
     expect(write.value.error.message).toContain('call_operation')
   })
 
-  test('does not offer the OpenAPI document', async () => {
-    const shop = await store(app)
-    const { value } = await use(shop.key, 'read_operation', { operationId: 'get_openapi_json' })
-    expect(value.error.code).toBe('not_found')
-  })
-
   test('ends a long list after an item, and says how to get the rest', () => {
     const data = Array.from({ length: 100 }, (_, id) => ({ id, text: 'x'.repeat(2000) }))
     const { body, truncated } = limitBody(JSON.stringify({ data, page: 1, total: 100 })) as {
@@ -120,6 +117,152 @@ describe('read_operation', () => {
     expect(truncated).toContain('limit 37')
     expect(limitBody(JSON.stringify({ text: 'x'.repeat(80_000) }))).toMatchObject({ body: null })
     expect(limitBody('{"data":[]}')).toEqual({ body: { data: [] } })
+  })
+})
+
+describe('the OpenAPI document', () => {
+  test('is offered by no tool, since it is of no use to a model', async () => {
+    const shop = await store(app)
+    const offered: string[] = []
+    for (let offset = 0; ; offset += 100) {
+      const { value } = await use(shop.key, 'list_operations', { limit: 100, offset })
+      offered.push(...value.operations.map(({ operationId }: { operationId: string }) => operationId))
+      if (value.operations.length === 0) break
+    }
+    const isPublic = (id: string) => app.registry.byId(id)!.spec.public !== undefined
+    expect(app.registry.operations.filter(({ id }) => isPublic(id)).map(({ id }) => id)).toEqual([
+      'get_openapi_json',
+    ])
+    expect(offered.length).toBe(app.registry.operations.length - 1)
+    expect(offered).not.toContain('get_openapi_json')
+    for (const tool of ['describe_operation', 'read_operation', 'call_operation']) {
+      const { value } = await use(shop.key, tool, { operationId: 'get_openapi_json' })
+      expect(value.error.code, tool).toBe('not_found')
+    }
+  })
+})
+
+describe('work in the background', () => {
+  const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057'
+  const accepted = app.registry.operations.filter(({ spec }) => spec.answer.status === 202)
+
+  test('every 202 names a read that takes what the answer says', async () => {
+    const shop = await store(app)
+    expect(accepted.length).toBeGreaterThan(25)
+    for (const operation of accepted) {
+      const names = [
+        ...operation.parameters,
+        ...Object.keys((operation.spec.answer.body as z.AnyZodObject).shape),
+      ]
+      const values = Object.fromEntries(names.map((name) => [name, unknownId]))
+      const location = `/v1${fillMonitor(operation.spec.monitor!, {}, JSON.stringify(values))}`
+      const follow = toFollow(app.registry, operation, location)!
+      const read = app.registry.byId(follow.operationId)!
+      expect([operation.id, Object.keys(follow.path)]).toEqual([operation.id, [...read.parameters]])
+      const overHttp = await shop.request('GET', location.replace('/v1', ''))
+      expect([200, 404], `${operation.id}: ${JSON.stringify(overHttp.body)}`).toContain(overHttp.status)
+      const byTool = await use(shop.key, 'read_operation', follow)
+      expect([operation.id, byTool.value.status ?? byTool.value.error.code]).toEqual([
+        operation.id,
+        overHttp.status === 200 ? 200 : 'not_found',
+      ])
+    }
+  })
+
+  test('is followed by the arguments of its answer', async () => {
+    const shop = await store(app)
+    const started = await use(shop.key, 'call_operation', {
+      operationId: 'post_campaigns_lists_import_csv',
+      body: { name: 'Imported', columns: ['WhatsApp'], rows: [['(11) 98888-7777']] },
+    })
+    const { listId, jobId } = started.value.body
+    expect(started.value.follow).toEqual({
+      operationId: 'get_campaigns_lists_by_id',
+      path: { id: listId },
+      query: {},
+    })
+    const queued = await use(shop.key, 'read_operation', started.value.follow)
+    expect(queued.value.body.import).toMatchObject({ jobId, status: 'queued' })
+    await app.drainJobs()
+    const ended = await use(shop.key, 'read_operation', started.value.follow)
+    expect(ended.value.body.import).toMatchObject({ jobId, status: 'completed', added: 1 })
+  })
+
+  test('is followed by the Location of its answer over HTTP, also when the answer is repeated', async () => {
+    const shop = await store(app)
+    const start = () =>
+      shop.request('POST', '/campaigns/lists/import/csv', {
+        body: { name: 'Imported', columns: ['WhatsApp'], rows: [['(11) 98888-7777']] },
+        headers: { 'idempotency-key': 'import-1' },
+      })
+    const first = await start()
+    const location = first.headers.get('location')!
+    expect([first.status, location]).toEqual([202, `/v1/campaigns/lists/${first.body.listId}`])
+    const second = await start()
+    expect([second.headers.get('idempotency-replayed'), second.headers.get('location')]).toEqual([
+      'true',
+      location,
+    ])
+    expect((await shop.request('GET', location.replace('/v1', ''))).body.name).toBe('Imported')
+    expect((await shop.request('GET', '/campaigns/lists')).headers.get('location')).toBeNull()
+  })
+
+  test('an export ends with a link to its file', async () => {
+    const shop = await store(app)
+    await shop.request('POST', '/campaigns/opt-outs', { body: { phone: '+5511988887777' } })
+    const { value } = await use(shop.key, 'call_operation', { operationId: 'get_campaigns_opt_outs_export' })
+    expect(value.follow).toMatchObject({
+      operationId: 'get_notifications',
+      query: { type: 'export-ready,export-failed' },
+    })
+    await app.drainJobs()
+    const { content } = await resultOf(await call(shop.key, 'read_operation', value.follow))
+    const [text, ...links] = content
+    expect(JSON.parse(text.text).body.data[0].data.jobId).toBe(value.body.jobId)
+    expect(links).toEqual([
+      {
+        type: 'resource_link',
+        uri: expect.stringMatching(/^http/),
+        name: `opt-outs-export-${value.body.jobId}.csv`,
+        mimeType: 'text/csv; charset=utf-8',
+        size: expect.any(Number),
+      },
+    ])
+    const older = await app.fetch(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${shop.key}`,
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'read_operation', arguments: value.follow },
+        }),
+      }),
+      { ip: '1.1.1.1' },
+    )
+    // Clients of versions before 2025-06-18, which send no version, do not know this type of content.
+    expect((await resultOf(older)).content).toHaveLength(1)
+    const file = await app.fetch(new Request(links[0].uri), { ip: '1.1.1.1' })
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const csv = await file.text()
+    expect(csv).toContain('5511988887777')
+    expect(Buffer.byteLength(csv) + 3).toBe(links[0].size)
+  })
+
+  test('files are linked wherever they are in an answer, at most 20', () => {
+    const file = (n: number) => ({ url: `https://files.example/${n}.csv`, contentType: 'text/csv' })
+    expect(
+      listFiles({ a: [{ media: { ...file(1), fileName: 'One.csv', size: 7 } }], b: null, c: 'x' }),
+    ).toEqual([{ type: 'resource_link', uri: file(1).url, name: 'One.csv', mimeType: 'text/csv', size: 7 }])
+    expect(listFiles(file(2))).toMatchObject([{ name: '2.csv' }])
+    expect(listFiles({ url: null, contentType: 'text/csv' })).toEqual([])
+    expect(listFiles({ url: '/path', contentType: 'text/csv' })).toEqual([])
+    expect(listFiles(Array.from({ length: 30 }, (_, n) => file(n)))).toHaveLength(20)
   })
 })
 

@@ -58,26 +58,24 @@ test('finds, describes and runs operations without a handshake', async () => {
   await client.close()
 })
 
-test('no stream stays open, since there are no notifications', async () => {
-  const shop = await store(app)
-  const client = await connectAssistant(shop.key)
-  expect(client.getServerCapabilities()?.tools).toEqual({})
-  const listening = await app.fetch(
+/** Sends one request without a client, which would hide fields of the protocol. */
+async function send(key: string, method: string, params: object) {
+  const answer = await app.fetch(
     new Request('http://localhost/mcp', {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
-        authorization: `Bearer ${shop.key}`,
+        authorization: `Bearer ${key}`,
         'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'subscriptions/listen',
+        'mcp-method': method,
       },
       body: JSON.stringify({
         jsonrpc: '2.0',
         id: 1,
-        method: 'subscriptions/listen',
+        method,
         params: {
-          subscriptions: { toolsListChanged: true },
+          ...params,
           _meta: {
             'io.modelcontextprotocol/protocolVersion': '2026-07-28',
             'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1.0.0' },
@@ -88,7 +86,27 @@ test('no stream stays open, since there are no notifications', async () => {
     }),
     { ip: '1.1.1.1' },
   )
-  expect(listening.headers.get('content-type')).toMatch(/^application\/json/)
-  expect(((await listening.json()) as { error: { message: string } }).error.message).toMatch(/./)
+  return { status: answer.status, body: JSON.parse(await answer.text()) }
+}
+
+test('subscriptions are refused as an unknown method, since nothing changes that a client could listen to', async () => {
+  const shop = await store(app)
+  const client = await connectAssistant(shop.key)
+  expect(client.getServerCapabilities()).toMatchObject({ tools: {} })
+  expect(client.getServerCapabilities()?.tools).not.toHaveProperty('listChanged')
   await client.close()
+  const listening = await send(shop.key, 'subscriptions/listen', {
+    notifications: { toolsListChanged: true },
+  })
+  const unknown = await send(shop.key, 'no/such_method', {})
+  expect(listening).toEqual(unknown)
+  expect(listening).toMatchObject({ status: 404, body: { id: 1, error: { code: -32601 } } })
+})
+
+test('the list of tools says how long it may be kept, and that all callers may share it', async () => {
+  const shop = await store(app)
+  const { body } = await send(shop.key, 'tools/list', {})
+  expect(body.result).toMatchObject({ ttlMs: 3_600_000, cacheScope: 'public' })
+  const discovered = await send(shop.key, 'server/discover', {})
+  expect(discovered.body.result).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
 })

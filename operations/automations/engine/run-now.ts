@@ -15,7 +15,10 @@ const notPending = () =>
   refuse('conflict', 'The message is no longer pending: it was sent, skipped or cancelled')
 
 /** Sends a pending message now: claims it, reserves a quota unit and queues its job. Call it outside any transaction. */
-export async function runNow(ctx: Context, id: string): Promise<Queued & { executionId: string }> {
+export async function runNow(
+  ctx: Context,
+  id: string,
+): Promise<Queued & { executionId: string; automationId: string }> {
   await requireExecution(ctx, id)
   const sendContext = await findSendContext(ctx)
   return ctx.transaction(async (tx) => {
@@ -52,7 +55,7 @@ export async function runNow(ctx: Context, id: string): Promise<Queued & { execu
         .where('id', '=', id)
         .execute()
     }
-    return { ...(await queueExecution(tx, id)), executionId: id }
+    return { ...(await queueExecution(tx, id)), executionId: id, automationId: row.automation_id }
   })
 }
 

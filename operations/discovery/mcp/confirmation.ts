@@ -14,7 +14,7 @@ import { truncate } from '#runtime/values/truncate'
 import type { Caller, Request } from './caller.ts'
 import { listConsequences, listLookFirst } from './consequences.ts'
 
-/** The parts of a tool call that describe its client. */
+/** The part of a tool call that describes its client. */
 export type ConfirmingClient = Pick<ServerContext['mcpReq'], 'envelope' | 'inputResponses'>
 
 const questions: Record<Consequence, string> = {

@@ -10,6 +10,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Services } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
 import { ApiError, refuse } from '#runtime/errors'
 import { listNeededScopes } from '#runtime/gateway/access'
 import { jsonHeaders, toErrorAnswer, toResponse } from '#runtime/gateway/answers'
@@ -20,6 +21,7 @@ import { withRequestedUrl } from '#runtime/http/loopback'
 import { allScopes } from '#runtime/roles'
 import { z } from '#runtime/schema'
 import { Caller } from './caller.ts'
+import { withoutLinks } from './links.ts'
 import { runTool, tools } from './tools.ts'
 
 const instructions =
@@ -57,7 +59,7 @@ export async function answerMcp(parts: SurfaceParts, request: Request, ip: strin
     message = parseJson(sent)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return answerParseError(error.message, entry.headers)
+    return answerError(400, null, ProtocolErrorCode.ParseError, error.message, entry.headers)
   }
   // Each message of a batch counts as a call.
   for (let i = 1; Array.isArray(message) && i < message.length; i += 1) {
@@ -82,32 +84,53 @@ async function answerOlder(caller: Caller, request: Request, parsedBody: unknown
     enableJsonResponse: true,
     maxRequestBodySize: bodyAtMost,
   })
-  await createServer(caller).connect(transport)
+  await createServer(caller, request.headers.get('mcp-protocol-version') ?? '').connect(transport)
   return transport.handleRequest(request, { parsedBody })
 }
 
-/** Handles the protocol since 2026-07-28, which is stateless. No subscriptions, because the tools never change. */
-const answerCurrent = (caller: Caller, request: Request, parsedBody: unknown): Promise<Response> =>
-  createMcpHandler(() => createServer(caller), { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, {
-    parsedBody,
-  })
+/** Handles the protocol since 2026-07-28, which is stateless. */
+async function answerCurrent(caller: Caller, request: Request, parsedBody: unknown): Promise<Response> {
+  const listening = listenRequest.safeParse(parsedBody)
+  if (listening.success) {
+    return answerError(404, listening.data.id, ProtocolErrorCode.MethodNotFound, 'Method not found')
+  }
+  return createMcpHandler(() => createServer(caller), { legacy: 'reject' }).fetch(request, { parsedBody })
+}
 
-function createServer(caller: Caller): Server {
+/** Not offered, because nothing here changes while the server runs. The SDK would open a stream that stays silent. */
+const listenRequest = z.object({
+  method: z.literal('subscriptions/listen'),
+  id: z.union([z.string(), z.number()]),
+})
+
+/** The first protocol version with a feature that clients of earlier ones refuse. They send no version in a header. */
+const since = { links: '2025-06-18' }
+
+/** The tools are the same for every key, and until the next release. */
+const unchanging = { ttlMs: hourMs, cacheScope: 'public' } as const
+
+function createServer(caller: Caller, version = since.links): Server {
   const server = new Server(
     { name: 'merchant-api', title: 'Merchant API', version: '1.0.0' },
-    { capabilities: { tools: {} }, instructions },
+    { capabilities: { tools: {} }, instructions, cacheHints: { 'tools/list': unchanging } },
   )
   server.setRequestHandler('tools/list', () => ({ tools }))
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
-    runTool(caller, params.name, params.arguments ?? {}, mcpReq),
-  )
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const result = await runTool(caller, params.name, params.arguments ?? {}, mcpReq)
+    return version < since.links ? withoutLinks(result) : result
+  })
   return server
 }
 
-/** The answer to a body that is not JSON, or is refused as JSON (JSON-RPC 2.0, section 5.1). */
-function answerParseError(message: string, headers: Record<string, string>): Response {
-  const error = { jsonrpc: '2.0', id: null, error: { code: ProtocolErrorCode.ParseError, message } }
-  return Response.json(error, { status: 400, headers })
+/** A JSON-RPC error (JSON-RPC 2.0, section 5.1). */
+function answerError(
+  status: number,
+  id: string | number | null,
+  code: ProtocolErrorCode,
+  message: string,
+  headers: Record<string, string> = {},
+): Response {
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status, headers })
 }
 
 const toolCall = z.object({

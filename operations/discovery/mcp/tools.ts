@@ -5,6 +5,7 @@ import {
   type JSONValue,
   ProtocolError,
   ProtocolErrorCode,
+  type ResourceLink,
   type Tool,
 } from '@modelcontextprotocol/server'
 import { listRunnable } from '#runtime/documents/descriptors'
@@ -21,6 +22,7 @@ import { askMerchant, type ConfirmingClient } from './confirmation.ts'
 import { listConsequences } from './consequences.ts'
 import { describeOperation } from './describe.ts'
 import { limitBody } from './limit-body.ts'
+import { listFiles, toFollow } from './links.ts'
 import { findNearestIds, OperationSearch } from './search.ts'
 
 const text = { type: 'string' } as const
@@ -163,6 +165,11 @@ export const tools: Tool[] = [
         body: { description: 'null where there is none' },
         truncated,
         replayed: { type: 'boolean', description: 'Answered before, by the idempotencyKey' },
+        follow: {
+          type: 'object',
+          description:
+            'Only for status 202: arguments of read_operation that show how far the work is; a notification about it has its jobId in data',
+        },
         warnings: {
           type: 'array',
           description:
@@ -256,8 +263,8 @@ const toolError = (body: string): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: body }],
 })
-const result = (structuredContent: Record<string, unknown>): CallToolResult => ({
-  content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+const result = (structuredContent: Record<string, unknown>, files: ResourceLink[] = []): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(structuredContent) }, ...files],
   structuredContent,
 })
 
@@ -327,7 +334,8 @@ async function read(caller: Caller, given: z.infer<typeof inputs.read_operation>
   }
   const answer = await caller.run(operation, toRequest(operation, given))
   if (answer.status >= 400) return toolError(answer.body)
-  return result({ status: answer.status, ...limitBody(answer.body) })
+  const limited = limitBody(answer.body)
+  return result({ status: answer.status, ...limited }, listFiles(limited.body))
 }
 
 async function call(
@@ -342,12 +350,16 @@ async function call(
   const answer = await caller.run(operation, request)
   if (answer.status >= 400) return toolError(answer.body)
   const warnings = parseWarnings(answer.headers.warning)
-  return result({
+  const follow = toFollow(caller.registry, operation, answer.headers.location)
+  const limited = limitBody(answer.body)
+  const value = {
     status: answer.status,
-    ...limitBody(answer.body),
+    ...limited,
     replayed: answer.headers['idempotency-replayed'] === 'true',
+    ...(follow ? { follow } : {}),
     ...(warnings.length > 0 ? { warnings } : {}),
-  })
+  }
+  return result(value, listFiles(limited.body))
 }
 
 /** Builds the request of a tool call; refuses missing and unknown path parameters. */

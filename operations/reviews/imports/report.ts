@@ -8,8 +8,17 @@ const linkSeconds = 7 * 24 * 3600
 const atOnce = 1000
 const reportColumns: readonly string[] = ['line', 'column', 'problem']
 
-/** Writes the file and returns a signed link, valid for 7 days; null if no row was refused. */
-export async function writeReport(ctx: Context, importId: string, header: string[]): Promise<string | null> {
+const contentType = 'text/csv; charset=utf-8'
+
+export interface Report {
+  /** A signed link, valid for 7 days. */
+  url: string
+  fileName: string
+  contentType: string
+}
+
+/** Writes the file; returns null if no row was refused. */
+export async function writeReport(ctx: Context, importId: string, header: string[]): Promise<Report | null> {
   const { n } = await ctx.db
     .selectFrom('review_import_rows')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -21,12 +30,13 @@ export async function writeReport(ctx: Context, importId: string, header: string
   const { key } = await files.put(ctx, importReports, {
     id: importId,
     fileName,
-    contentType: 'text/csv; charset=utf-8',
+    contentType,
     visibility: 'private',
     content: Readable.from(streamReport(ctx, importId, header), { objectMode: false }),
     expiresAt: new Date(ctx.clock.ms() + linkSeconds * 1000),
   })
-  return (await ctx.adapters.storage.signDownload(key, linkSeconds, fileName)).url
+  const { url } = await ctx.adapters.storage.signDownload(key, linkSeconds, fileName)
+  return { url, fileName, contentType }
 }
 
 async function* streamReport(ctx: Context, importId: string, header: string[]): AsyncGenerator<Buffer> {

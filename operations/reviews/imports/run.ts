@@ -5,7 +5,7 @@ import { isId } from '#runtime/values/ids'
 import { truncate } from '#runtime/values/truncate'
 import { type Columns, parseHeader } from './columns.ts'
 import { insertImported, type PlacedReview } from './imported-reviews.ts'
-import { writeReport } from './report.ts'
+import { type Report, writeReport } from './report.ts'
 import { buildImportKey, type ImportedReview, type ParseContext, parseRow, type RowIssue } from './rows.ts'
 
 const rowsAtOnce = 200
@@ -24,7 +24,7 @@ interface Page extends imports.ImportPage {
   known: number
   faults: RowIssue[]
   /** A link to the report of refused rows; null except on the last page. */
-  rejectedRowsUrl: string | null
+  report: Report | null
 }
 
 export const reviewImports: imports.Importer<ReviewImport, Page, 'imported' | 'duplicates' | 'failed'> = {
@@ -39,7 +39,7 @@ export const reviewImports: imports.Importer<ReviewImport, Page, 'imported' | 'd
     if (next !== null) await recordResults(tx, id, Number(next), faults)
     return { counts: { imported, duplicates: known + placed.length - imported, failed: faults.length } }
   },
-  async completed(tx, { id }, counted, { rejectedRowsUrl }) {
+  async completed(tx, { id }, counted, { report }) {
     const errors = await tx.db
       .selectFrom('review_import_rows')
       .select(['line', 'fault_column as column', 'fault as message'])
@@ -52,7 +52,7 @@ export const reviewImports: imports.Importer<ReviewImport, Page, 'imported' | 'd
       level: failed > 0 ? 'warning' : 'success',
       title: 'The import of reviews is complete',
       message: `${imported} were imported, ${duplicates} were there already, ${failed} could not be read.`,
-      data: { ...counted, errors, rejectedRowsUrl },
+      data: { ...counted, errors, rejectedRowsUrl: report?.url ?? null, file: report },
     }
   },
   failed: async (_tx, { imported }) => ({
@@ -79,7 +79,7 @@ async function readPage(
       placed: [],
       known: 0,
       faults: [],
-      rejectedRowsUrl: await writeReport(ctx, id, header),
+      report: await writeReport(ctx, id, header),
       next: null,
     }
   }
@@ -92,7 +92,7 @@ async function readPage(
   const found = await findKnown(ctx, context.columns, rows)
   const others = rows.filter((row) => !found.has(row))
   const read = others.map(({ line, cells }) => parseRow(line, cells as string[], context))
-  return { ...(await matchProducts(ctx, read)), known: found.size, rejectedRowsUrl: null, next: last.line }
+  return { ...(await matchProducts(ctx, read)), known: found.size, report: null, next: last.line }
 }
 
 /** Finds the rows of our own export whose reviews the store still has: they stay as they are. */

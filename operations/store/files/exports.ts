@@ -38,6 +38,9 @@ function requireSource({ extensions }: Context, name: string): ExportSource {
 const payload = object({ exportId: id })
 export type ExportHandle = Handle<typeof payload>
 
+/** The `monitor` of the operations that start exports. */
+export const monitor = '/notifications?type=export-ready,export-failed'
+
 /** Creates the handle of an export, for example `exports.handle('opt-outs-export')`. */
 export const handle = (name: string): ExportHandle => createHandle(name, payload)
 
@@ -101,6 +104,7 @@ export async function start(
 /** Larger files are not attached but linked. */
 const maxAttachmentBytes = 5 * 1024 * 1024
 const linkSeconds = 7 * 24 * 3600
+const contentType = 'text/csv; charset=utf-8'
 
 interface ExportRow {
   id: string
@@ -129,8 +133,9 @@ export async function run(
     }
     const fileName = `${name}-${exportId}.csv`
     const written = await writeFile(ctx, row, fileName, signal)
-    await mail(ctx, row, fileName, written)
-    await finish(ctx, row, fileName, written.rows)
+    const { url } = await ctx.adapters.storage.signDownload(written.key, linkSeconds, fileName)
+    await mail(ctx, row, fileName, { ...written, url })
+    await finish(ctx, row, fileName, { ...written, url })
   } catch (error) {
     const isFinal = error instanceof ApiError || error instanceof Refused
     // If the worker is shutting down, the job is requeued even on its last attempt, so the export has not failed.
@@ -196,7 +201,7 @@ async function writeFile(
   const { key } = await files.put(ctx, 'exports', {
     id: row.id,
     fileName,
-    contentType: 'text/csv; charset=utf-8',
+    contentType,
     visibility: 'private',
     content: Readable.from(content(), { objectMode: false }),
     expiresAt: written.expiresAt,
@@ -223,9 +228,11 @@ async function* csv(
   }
 }
 
-async function mail(ctx: Context, row: ExportRow, fileName: string, written: WrittenFile): Promise<void> {
-  const { bytes, key, rows, expiresAt } = written
-  const link = bytes ? null : (await ctx.adapters.storage.signDownload(key, linkSeconds, fileName)).url
+type SignedFile = WrittenFile & { url: string }
+
+async function mail(ctx: Context, row: ExportRow, fileName: string, written: SignedFile): Promise<void> {
+  const { bytes, url, rows, expiresAt } = written
+  const link = bytes ? null : url
   const { title } = requireSource(ctx, row.name)
   await files.sendMail(ctx, {
     to: row.email,
@@ -237,20 +244,21 @@ async function mail(ctx: Context, row: ExportRow, fileName: string, written: Wri
       expiresAt,
       timezone: ctx.store.timezone,
     }),
-    ...(bytes ? { attachments: [{ fileName, contentType: 'text/csv; charset=utf-8', content: bytes }] } : {}),
+    ...(bytes ? { attachments: [{ fileName, contentType, content: bytes }] } : {}),
     idempotencyKey: row.id,
   })
 }
 
-async function finish(ctx: Context, row: ExportRow, fileName: string, rows: number): Promise<void> {
+async function finish(ctx: Context, row: ExportRow, fileName: string, written: SignedFile): Promise<void> {
   const { title } = requireSource(ctx, row.name)
+  const { url, rows, size, expiresAt } = written
   await recordResult(ctx, row.id, { status: 'completed', rows, failure_reason: null }, (within) =>
     notify(within, {
       type: 'export-ready',
       level: 'success',
       title: `${title}: the export is ready`,
       message: `${rows} rows were emailed to ${row.email}.`,
-      data: { jobId: row.id, fileName, rows },
+      data: { jobId: row.id, fileName, rows, file: { url, fileName, contentType, size, expiresAt } },
       recipientIds: [row.user_id],
       dedupeKey: `export:${row.id}`,
     }),

@@ -1,5 +1,6 @@
 /** Turns the handler's result into the answer. */
 import { JsonText } from '#runtime/operation'
+import { fillMonitor } from '#runtime/registry/monitor'
 import { getVolatileFields } from '#runtime/schema'
 import type { Answer } from '../answers.ts'
 import type { Call } from '../call.ts'
@@ -23,6 +24,7 @@ export function toAnswer(call: Call, result: unknown): Answer {
   }
   if (spec.cache) headers['cache-control'] = spec.cache
   if (spec.cache?.includes('private')) headers.vary = 'Authorization'
+  if (spec.monitor) headers.location = `/v1${fillMonitor(spec.monitor, call.params, body)}`
   if (body === '') delete headers['content-type']
   return { status: spec.answer.status, body, headers }
 }
@@ -33,6 +35,6 @@ function toText(result: unknown): string {
 }
 
 /** The headers that a stored answer repeats. */
-export function pickStoredHeaders({ headers: { etag, warning } }: Answer): Record<string, string> {
-  return { ...(etag ? { etag } : {}), ...(warning ? { warning } : {}) }
+export function pickStoredHeaders({ headers: { etag, warning, location } }: Answer): Record<string, string> {
+  return { ...(etag ? { etag } : {}), ...(warning ? { warning } : {}), ...(location ? { location } : {}) }
 }

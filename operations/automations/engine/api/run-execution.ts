@@ -12,7 +12,8 @@ export default operation({
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,
   feature: 'automations',
-  answer: { status: 202, body: queued({ executionId: id }) },
+  answer: { status: 202, body: queued({ executionId: id, automationId: id }) },
+  monitor: '/automations/:automationId/report',
   refuses: {
     not_found: 'There is no such message of an automation',
     conflict: 'It is not pending, no number is connected, or the customer has opted out',

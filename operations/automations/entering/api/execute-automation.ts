@@ -17,6 +17,7 @@ export default operation({
     body: object({ limit: z.number().int().min(1).max(10_000).default(1000).describe('Customers at most') }),
   },
   answer: { status: 202, body: queued({ candidates: count.describe('Customers it is for') }) },
+  monitor: '/automations/:id/report',
   refuses: {
     not_found: 'There is no such automation',
     conflict: 'It is off, cannot send, or is being executed already',

@@ -15,6 +15,7 @@ export default operation({
   lookFirst: ['/campaigns/:id', '/subscription/usage'],
   feature: 'campaigns',
   answer: { status: 202, body: queued({ campaign }) },
+  monitor: '/campaigns/:id',
   refuses: {
     not_found: 'There is no such campaign',
     conflict: 'It is not paused, or nothing can carry it now',

@@ -12,6 +12,7 @@ export default operation({
   readOnly: false,
   feature: 'campaigns',
   answer: { status: 202, body: queued({ messageId: id }) },
+  monitor: '/campaigns/:id/messages',
   refuses: {
     not_found: 'There is no such campaign, or no such message in it',
     conflict:

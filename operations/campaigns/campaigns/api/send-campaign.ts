@@ -16,6 +16,7 @@ export default operation({
   lookFirst: ['/campaigns/:id', '/campaigns/:id/preview', '/subscription/usage'],
   feature: 'campaigns',
   answer: { status: 202, body: queued({ campaign }) },
+  monitor: '/campaigns/:id',
   refuses: {
     not_found: 'There is no such campaign',
     conflict:

@@ -15,6 +15,7 @@ export default operation({
   feature: 'campaigns',
   input: { body: csvBody },
   answer: { status: 202, body: importQueued },
+  monitor: '/campaigns/lists/:id',
   refuses: { not_found: 'No such list', conflict: 'An import of this list is queued or running' },
   example: {
     body: {

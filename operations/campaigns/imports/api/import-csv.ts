@@ -15,6 +15,7 @@ export default operation({
   feature: 'campaigns',
   input: { body: newCsvListBody },
   answer: { status: 202, body: importQueued },
+  monitor: '/campaigns/lists/:listId',
   refuses: { conflict: 'A list has this name already' },
   example: {
     body: {

@@ -14,6 +14,7 @@ export default operation({
   feature: 'campaigns',
   input: { body: object({ name: listName, filters: newsletterFiltersInput.default({}) }) },
   answer: { status: 202, body: importQueued },
+  monitor: '/campaigns/lists/:listId',
   refuses: { conflict: 'A list has this name already' },
   example: { body: { name: 'Popup of November', filters: { subscribedFrom: '2026-11-01' } } },
   handler: (ctx, { body }) => importNewsletter(ctx, body),

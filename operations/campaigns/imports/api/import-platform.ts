@@ -14,6 +14,7 @@ export default operation({
   feature: 'campaigns',
   input: { body: object({ name: listName, filters: customerFiltersInput.default({}) }) },
   answer: { status: 202, body: importQueued },
+  monitor: '/campaigns/lists/:listId',
   refuses: { conflict: 'A list has this name already, or no platform is connected' },
   example: { body: { name: 'Recurring customers', filters: { ordersMin: 4, notOrderedForDays: 30 } } },
   handler: (ctx, { body }) => importPlatform(ctx, body),

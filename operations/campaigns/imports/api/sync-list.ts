@@ -12,6 +12,7 @@ export default operation({
   readOnly: false,
   feature: 'campaigns',
   answer: { status: 202, body: importQueued },
+  monitor: '/campaigns/lists/:id',
   refuses: {
     not_found: 'No such list',
     conflict:

@@ -16,6 +16,7 @@ export default operation({
   feature: 'campaigns',
   input: { query: object({ search: contactSearch, optedOut: queryFlag.optional(), ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   refuses: { not_found: 'No such list' },
   async handler(ctx, { params, query }) {
     await requireList(ctx, params.id)

@@ -14,5 +14,6 @@ export default operation({
   feature: 'messaging',
   input: { query: object({ ...optOutFilters, ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler: (ctx, { query }) => exports.start(ctx, optOutsExport, query),
 })

@@ -14,5 +14,6 @@ export default operation({
   feature: 'contact-form',
   input: { query: object({ ...submissionFilters, ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler: (ctx, { query }) => exports.start(ctx, contactFormExport, query),
 })

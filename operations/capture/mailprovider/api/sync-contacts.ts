@@ -13,6 +13,7 @@ export default operation({
   feature: 'newsletter',
   input: { body: syncInput },
   answer: { status: 202, body: syncQueued },
+  monitor: '/notifications?type=mailprovider-sync-completed,mailprovider-sync-failed',
   refuses: {
     conflict: 'No email provider is connected, no list is chosen, or a sync is queued or running',
   },

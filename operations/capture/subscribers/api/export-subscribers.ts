@@ -14,5 +14,6 @@ export default operation({
   feature: 'newsletter',
   input: { query: object({ ...subscriberFilters, ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler: (ctx, { query }) => exports.start(ctx, newsletterExport, query),
 })

@@ -16,5 +16,6 @@ export default operation({
   feature: 'exchanges',
   input: { query: requestExportQuery.extend(exportOptions) },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler: (ctx, { query }) => exports.start(ctx, exchangeExport, query),
 })

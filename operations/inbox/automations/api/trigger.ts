@@ -32,6 +32,7 @@ export default operation({
         ),
     }),
   },
+  monitor: '/inbox/conversations/:id/messages',
   refuses: {
     not_found: 'There is no such conversation or automation, or the order is not of this contact',
     conflict: 'The inbox is off, the automation is not active or cannot be sent to this contact now',

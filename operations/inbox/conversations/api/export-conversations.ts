@@ -15,5 +15,6 @@ export default operation({
   feature: 'inbox',
   input: { query: object({ ...conversationFilters, ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler: (ctx, { query }) => exports.start(ctx, inboxExport, query),
 })

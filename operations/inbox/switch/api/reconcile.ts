@@ -14,6 +14,7 @@ export default operation({
   feature: 'inbox',
   input: { body: object({ days: z.number().int().min(1).max(180).default(30) }) },
   answer: { status: 202, body: queued({}) },
+  monitor: '/inbox/status',
   refuses: { conflict: 'The inbox is off, or a run is queued or running' },
   handler: (ctx, { body }) => startReconcile(ctx, body.days),
 })

@@ -13,6 +13,7 @@ export default operation({
   minimumRole: 'member',
   feature: 'inbox',
   answer: { status: 202, body: queued({}) },
+  monitor: '/inbox/status',
   refuses: { conflict: 'A run is queued or running' },
   handler: (ctx) => startRecalculation(ctx),
 })

@@ -21,6 +21,7 @@ export default operation({
     }),
   },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler(ctx, { query }) {
     const isWhole = query.startDate === undefined && query.endDate === undefined
     const range = isWhole ? {} : days.parseDayRange(ctx, query, 365)

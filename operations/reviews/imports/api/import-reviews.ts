@@ -20,6 +20,7 @@ export default operation({
     }),
   },
   answer: { status: 202, body: queued({ rows: count }) },
+  monitor: '/notifications?type=review-import-completed,review-import-failed',
   transaction: 'own',
   example: {
     body: { csv: 'product_id,rating,reviewer_name,text\n1001,5,Ana Souza,Linda!\n', status: 'approved' },

@@ -17,6 +17,7 @@ export default operation({
   feature: 'reviews',
   input: { body: dispatchTargets },
   answer: { status: 202, body: queued({ queued: count, failed: count, data: z.array(itemResult) }) },
+  monitor: '/product-reviews/dispatches',
   refuses: {
     conflict: 'None of them could be sent',
     forbidden: 'The message quota does not cover them',

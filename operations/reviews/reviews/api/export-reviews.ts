@@ -15,5 +15,6 @@ export default operation({
   feature: 'reviews',
   input: { query: reviewExportQuery.extend(exportOptions) },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler: (ctx, { query }) => exports.start(ctx, reviewExport, query),
 })

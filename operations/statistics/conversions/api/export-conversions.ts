@@ -22,6 +22,7 @@ export default operation({
     }),
   },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler: (ctx, { query }) =>
     exports.start(ctx, conversionsExport, { ...query, ...days.parseDayRange(ctx, query, 731) }),
 })

@@ -25,6 +25,7 @@ export default operation({
         .describe('As the catalog shows it; null when it does not know the variant'),
     }),
   },
+  monitor: '/stock-notifications/:notificationId',
   refuses: {
     not_found: 'There is no such subscription',
     conflict:

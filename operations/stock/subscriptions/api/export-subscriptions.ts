@@ -16,5 +16,6 @@ export default operation({
   feature: 'stock-alerts',
   input: { query: exportQuery.extend(exportOptions) },
   answer: { status: 202, body: exportQueued },
+  monitor: exports.monitor,
   handler: (ctx, { query }) => exports.start(ctx, stockExport, query),
 })

@@ -160,6 +160,7 @@ describe('run and cancel', () => {
     expect(answers.find(({ status }) => status === 202)!.body).toEqual({
       jobId: expect.any(String),
       status: 'queued',
+      automationId: automation.id,
       executionId: first!.id,
     })
     await app.drainJobs()

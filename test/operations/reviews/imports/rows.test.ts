@@ -65,6 +65,11 @@ describe('POST /product-reviews/import', () => {
       ['Dia', '2026-03-11T12:30:00.000Z', 'pending', 'Boa'],
       ['Ana Souza', '2026-03-10T03:00:00.000Z', 'pending', 'Linda,\nmesmo'],
     ])
+    expect(data!.file).toEqual({
+      url: data!.rejectedRowsUrl,
+      fileName: expect.stringMatching(/^rejected-reviews-.*\.csv$/),
+      contentType: 'text/csv; charset=utf-8',
+    })
     const link = await app.fetch(new Request(data!.rejectedRowsUrl as string), { ip: '10.0.0.1' })
     const rejected = parse(await link.text(), { columns: true, bom: true }) as Record<string, string>[]
     expect(rejected.map((row) => [row.line, row.column, row.reviewer_name])).toEqual([
