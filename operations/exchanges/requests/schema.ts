@@ -167,8 +167,7 @@ export const confirmBody = object({
   stage: z.enum(['received', 'completed']).default('completed'),
   items: decided('receivedQuantity').describe('Left out: as given before, else all that was approved'),
   refundMethod: refundMethod.optional().describe('Returns only'),
-  refundAmount: otherAmount()
-    .refine((value) => value >= 0, 'must not be less than 0')
+  refundAmount: otherAmount(z.number().min(0, 'must not be less than 0'))
     .optional()
     .describe(
       'Returns only; at most the amount, and what the order has left. Left out: the value of what was received, as far as it is left. 0: nothing more is refunded',
