@@ -126,10 +126,12 @@ export const exchangeRequest = named('ExchangeRequest', object(whole), {
 export const exchangeRequestEntry = named('ExchangeRequestEntry', object({ ...fields, photoCount: count }))
 
 const filters = {
-  status: queryList(requestStatus).optional(),
-  type: requestType.optional(),
+  status: queryList(requestStatus).optional().describe('Only requests with one of these states'),
+  type: requestType.optional().describe('Only exchanges or only returns'),
   reason: queryList(z.string().min(1).max(30)).optional().describe('Keys of reasons; any of them'),
-  outsideWindow: queryFlag.optional(),
+  outsideWindow: queryFlag
+    .optional()
+    .describe('true: only requests made after the time allowed; false: only the others'),
   search: searchText(
     "In number, order number, the customer's name, email and phone, and items' names and SKUs",
     100,
