@@ -19,6 +19,9 @@ const distinctLists = [
   'FlashCountdownBarSettingsInput.countdown.weekdays',
   'BadgeSettingsUpdate.featuredPrice.excludedProductIds',
   'WishlistSettingsInput.contactFields',
+  'StoreTestimonialsReorderUpdate.ids',
+  'ProductContentBlocksReorderUpdate.ids',
+  'LookSettingsInput.homeSections[].lookIds',
 ]
 
 export const accepted: Readonly<Record<string, string>> = {

@@ -168,7 +168,7 @@ const isObject = (value: unknown): boolean =>
  * A schema that allows a part: lists of three entries, texts of 60 characters, and no unknown fields. The generator
  * would make megabytes otherwise.
  */
-const shorten = (schema: JsonSchema): JsonSchema =>
+export const shorten = (schema: JsonSchema): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (_key, value) => {
     if (isDeepStrictEqual(value?.additionalProperties, {}))
       return { properties: {}, ...value, additionalProperties: false }
