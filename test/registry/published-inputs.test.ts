@@ -12,9 +12,9 @@ const exceptions: [refusal: RegExp, reason: string][] = [
   [/must be a country such as|must be a currency that exists/, 'The lists change with ISO 3166 and 4217'],
   [/is no time zone|is no language tag/, 'The lists change with the time zone database and BCP 47'],
   [/of the calendar/, 'A pattern does not know the lengths of months'],
-  [/must be in the years|2000/, 'A pattern does not compare numbers'],
   [/must be digits of a phone/, 'Digits of any script, within links and chat ids'],
   [/must be a whole number|must be an amount/, 'Ajv reads a blank parameter as 0'],
+  [/characters as a caption$/, 'The caption of a file is shorter than a text'],
   [/^type: is required$/, 'Unless a quick reply is named'],
   [
     /does not go with|is required with|cannot be combined with|must not be more than|comes from the|goes without/,
