@@ -127,7 +127,10 @@ const formats = new Map([
   [getPattern(day), 'date'],
 ])
 
-/** Published for a text that must not be blank. The server also refuses invisible characters, whose names few readers of patterns know. */
+/**
+ * The pattern of a text that must not be blank. The server also refuses texts of invisible characters, whose classes
+ * (`\p{…}`) many validators do not support.
+ */
 export const notBlank = '\\S'
 export const oneLine = getPattern(line(0, 1))
 /** The same on one line. */

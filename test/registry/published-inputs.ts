@@ -27,7 +27,7 @@ interface Input {
 }
 
 /** A value that the document and the server judge differently. */
-export interface Difference {
+interface Difference {
   input: string
   /** The server's refusal of an allowed value; null if it accepted a forbidden one. */
   refusal: string | null
@@ -168,7 +168,7 @@ const isObject = (value: unknown): boolean =>
  * A schema that allows a part: lists of three entries, texts of 60 characters, and no unknown fields. The generator
  * would make megabytes otherwise.
  */
-export const shorten = (schema: JsonSchema): JsonSchema =>
+const shorten = (schema: JsonSchema): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (_key, value) => {
     if (isDeepStrictEqual(value?.additionalProperties, {}))
       return { properties: {}, ...value, additionalProperties: false }
