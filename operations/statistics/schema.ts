@@ -196,8 +196,12 @@ export const order = named(
     updatedAt: instant,
   }),
 )
-export const orderStatuses = queryList(order.shape.status).optional()
-export const paymentStatuses = queryList(order.shape.paymentStatus).optional()
+export const orderStatuses = queryList(order.shape.status)
+  .optional()
+  .describe('Only orders with one of these states')
+export const paymentStatuses = queryList(order.shape.paymentStatus)
+  .optional()
+  .describe('Only orders with one of these states of payment')
 
 /** The `status` filter of conversion lists: a list of statuses, or `all`. */
 export const statusFilter = queryList(z.union([conversionStatus, z.literal('all')]))

@@ -79,9 +79,9 @@ const statusOrAll = z.enum([...subscriptionStatus.options, 'all'])
 const platformId = text(1, 64)
 
 const filters = {
-  channel: channel.optional(),
-  productId: platformId.optional(),
-  variantId: platformId.optional(),
+  channel: channel.optional().describe('Only shoppers who left an email, or only those who left a phone'),
+  productId: platformId.optional().describe('Only requests for this product'),
+  variantId: platformId.optional().describe('Only requests for this variant'),
   search: searchText('In email, phone, name or product', 100),
   startDate: day.optional().describe('By createdAt'),
   endDate: day.optional(),

@@ -133,18 +133,16 @@ export async function refuseDuplicate<T>(
 
 /**
  * Sorts all rows of a table in the order of `given`, in the caller's transaction; positions begin at 1. The store's
- * lock serializes concurrent calls. Refuses a duplicate id (`bad_request`), an unknown id (`not_found`) and a row that
- * is not in `given` (`conflict`); then nothing changes. Returns the ids in lower case, and whether any row moved.
+ * lock serializes concurrent calls. Refuses an unknown id (`not_found`) and a row that is not in `given` (`conflict`);
+ * then nothing changes. Returns the ids in lower case, and whether any row moved.
  */
 export async function reorder(
   ctx: Context,
   { table, place }: { table: keyof TenantTables; place: string },
   given: readonly string[],
-  says: { twice: (id: string) => string; none: string; leftOut: string },
+  says: { none: string; leftOut: string },
 ): Promise<{ ids: string[]; isMoved: boolean }> {
-  const ids = given.map((id) => id.toLowerCase())
-  const twice = ids.find((id, at) => ids.indexOf(id) !== at)
-  if (twice !== undefined) throw refuse('bad_request', says.twice(twice))
+  const ids = [...new Set(given.map((id) => id.toLowerCase()))]
   await ctx.lockStore()
   const db = ctx.db as unknown as Kysely<Record<string, { id: string; place: number; updated_at: Date }>>
   // Locked in the order of their ids, as everywhere else, so that no deadlock occurs.

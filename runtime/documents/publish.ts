@@ -3,7 +3,8 @@
  * counterpart.
  */
 import { ignoreOverride, zodToJsonSchema } from 'zod-to-json-schema'
-import { day, getSchemaName, ignoredKeys, instant, offsetInstant, z } from '#runtime/schema'
+import { isDistinctCheck } from '#runtime/distinct-list'
+import { day, getSchemaName, ignoredKeys, instant, line, offsetInstant, z } from '#runtime/schema'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -58,7 +59,11 @@ function addComponent(
   components.set(name, made)
 }
 
-type Definition = z.ZodTypeDef & { typeName?: string; checks?: { kind: string; regex?: RegExp }[] }
+type Definition = z.ZodTypeDef & {
+  typeName?: string
+  checks?: { kind: string; regex?: RegExp }[]
+  effect?: object
+}
 
 function convert(root: z.ZodTypeAny, within: ReadonlySet<z.ZodTypeAny>, names: Names): JsonSchema {
   const ignored = new Map<unknown, ReadonlySet<string>>()
@@ -122,6 +127,27 @@ const formats = new Map([
   [getPattern(day), 'date'],
 ])
 
+/**
+ * The pattern of a text that must not be blank. The server also refuses texts of invisible characters, whose classes
+ * (`\p{…}`) many validators do not support.
+ */
+export const notBlank = '\\S'
+export const oneLine = getPattern(line(0, 1))
+/** The same on one line. */
+export const lineNotBlank = '^[^\\S\\r\\n]*\\S[^\\r\\n]*$'
+
+/** Removes the backslash before a slash, which some generators do not expect. */
+export const publishSlashes = (pattern: string): string =>
+  pattern.replace(/\\(.)/gs, (all, sign) => (sign === '/' ? sign : all))
+
+/** Also publishes that a text with a minimum length must not be blank, since blanks do not count. */
+function publishPattern(made: JsonSchema): JsonSchema {
+  const own = typeof made.pattern === 'string' ? publishSlashes(made.pattern) : undefined
+  const needsVisible = Number(made.minLength) > 0 && !made.format && (!own || new RegExp(own, 'u').test(' '))
+  const pattern = !needsVisible ? own : own === oneLine ? lineNotBlank : (own ?? notBlank)
+  return pattern === undefined ? made : { ...made, pattern }
+}
+
 /** Converts JSON Schema draft 7 to 2020-12, and shortens it where possible. */
 function toDraft2020(
   made: JsonSchema,
@@ -132,8 +158,10 @@ function toDraft2020(
   switch (def.typeName) {
     case 'ZodString': {
       const format = formats.get(made.pattern as string)
-      return format ? { ...made, format } : made
+      return format ? { ...made, format } : publishPattern(made)
     }
+    case 'ZodEffects':
+      return isDistinctCheck(def.effect!) ? { ...made, uniqueItems: true } : made
     case 'ZodTuple': {
       const { items, additionalItems, ...rest } = made
       return { ...rest, prefixItems: items, items: additionalItems ?? false }

@@ -1,5 +1,6 @@
 /** Finds the differences of two choices in values, bounds and other keywords. */
 import { isDeepStrictEqual } from 'node:util'
+import { lineNotBlank, notBlank, oneLine, publishSlashes } from '#runtime/documents/publish'
 import type { Value } from './choices.ts'
 
 export type Direction = 'sent' | 'answered'
@@ -64,7 +65,8 @@ const understood = new Set([...forReaders, ...compared, ...least, ...most])
 /** Reports any change of a pattern or a format, since it cannot be decided which of two is wider. */
 export const findFormMisfits = (wider: Value, narrower: Value): Misfit[] =>
   Object.keys(wider)
-    .filter((key) => !understood.has(key) && !isDeepStrictEqual(wider[key], narrower[key]))
+    .filter((key) => !understood.has(key) && toForm(key, wider) !== undefined)
+    .filter((key) => toForm(key, wider) !== toForm(key, narrower))
     .map((key) => ({
       at: '',
       kind: 'form',
@@ -72,5 +74,15 @@ export const findFormMisfits = (wider: Value, narrower: Value): Misfit[] =>
       wider: toText(wider[key]),
       narrower: toText(narrower[key]),
     }))
+
+/**
+ * A keyword as text. A pattern is without what no caller notices: the backslash before a slash, and that a text is not
+ * blank, which was always refused but is published only since issue 46.
+ */
+function toForm(key: string, { [key]: value }: Value): string | undefined {
+  if (key !== 'pattern' || typeof value !== 'string') return toText(value)
+  if (value === notBlank) return undefined
+  return toText(value === lineNotBlank ? oneLine : publishSlashes(value))
+}
 
 export const toText = (value: unknown): string => JSON.stringify(value) ?? 'none'

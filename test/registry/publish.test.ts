@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
+import { distinctList } from '#runtime/distinct-list'
 import { buildExample } from '#runtime/documents/example'
 import { findSample } from '#runtime/documents/pattern'
 import { type JsonSchema, publish } from '#runtime/documents/publish'
@@ -40,6 +41,36 @@ const outer = named('Outer', object({ one: inner, some: z.array(inner), maybe: i
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 describe('publish', () => {
+  test('a slash in a pattern has no backslash, and an escaped backslash stays', () => {
+    expect(publish(z.string().regex(/^\/[^\\/]*\\/)).pattern).toBe('^/[^\\\\/]*\\\\')
+  })
+
+  test('a text with a minimum length must not be blank', () => {
+    for (const schema of [text(1, 9), line(1, 9), z.string().min(1)]) {
+      const published = publish(schema)
+      expect([' ', '\n', ' a', 'a b'].map((each) => accepts(published, each))).toEqual([
+        false,
+        false,
+        true,
+        true,
+      ])
+      expect(schema.safeParse(' ').success).toBe(false)
+    }
+    expect(accepts(publish(line(1, 9)), 'a\nb')).toBe(false)
+    expect(publish(text(0, 9))).not.toHaveProperty('pattern')
+  })
+
+  test('a list that refuses duplicates has unique items', () => {
+    const list = distinctList(z.array(z.string()).max(3), 'must not name one twice').describe('Names')
+    expect(publish(list)).toMatchObject({
+      type: 'array',
+      maxItems: 3,
+      uniqueItems: true,
+      description: 'Names',
+    })
+    expect(list.safeParse(['a', 'a']).error?.issues[0]?.message).toBe('must not name one twice')
+  })
+
   test('a named schema occurs once, wherever it is used', () => {
     const components = new Map<string, JsonSchema>()
     expect(publish(z.array(outer), components)).toEqual({ type: 'array', items: reference('Outer') })

@@ -192,6 +192,15 @@ test.each(same)('equivalent: %s', (_name, one, other) => {
   expect(compareContracts(buildContract(other, other), buildContract(one, one))).toEqual(nothing)
 })
 
+test('a slash without its backslash and a pattern against blanks change nothing', () => {
+  const before = [{ pattern: '^\\/a$' }, { pattern: '^[^\\r\\n]*$' }, {}]
+  const after = [{ pattern: '^/a$' }, { pattern: '^[^\\S\\r\\n]*\\S[^\\r\\n]*$' }, { pattern: '\\S' }]
+  for (const [at, old] of before.entries()) {
+    const [was, is] = [old, after[at]!].map((each) => ({ type: 'string', ...each }))
+    expect(compareContracts(buildContract(was!, was!), buildContract(is!, is!))).toEqual({ breaking: [], added: [] })
+  }
+})
+
 /** Which is wider cannot be decided: such a change needs a reason to be accepted. */
 test.each<JsonSchema>([
   { type: 'number', multipleOf: 0.01 },

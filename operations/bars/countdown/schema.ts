@@ -1,5 +1,6 @@
 import { isTimezone } from '#operations/store/index'
 import { textColourOn } from '#runtime/contrast'
+import { distinctList } from '#runtime/distinct-list'
 import { colour, instant, named, object, wallClock, writeBody, z } from '#runtime/schema'
 import { getEnglishTexts, type Words } from '#runtime/values/wording'
 import { devices, link, pages, plainText, withVariables } from '../common-schema.ts'
@@ -22,12 +23,10 @@ const countdownFields = {
   endLocal: localTime.nullable().describe('For `fixed`'),
   dailyStart: time,
   dailyEnd: time.describe('Not after the start: on the next day'),
-  weekdays: z
-    .array(z.number().int().min(1).max(7))
-    .min(1)
-    .max(7)
-    .refine((each) => new Set(each).size === each.length, 'must not name a day twice')
-    .describe('1 (Monday) to 7, of `daily`'),
+  weekdays: distinctList(
+    z.array(z.number().int().min(1).max(7)).min(1).max(7),
+    'must not name a day twice',
+  ).describe('1 (Monday) to 7, of `daily`'),
   durationMinutes: z.number().int().min(5).max(10_080).describe('For `evergreen`, per visitor'),
   restartAfterHours: z
     .number()

@@ -9,7 +9,7 @@ export const optOutFilters = {
     .refine(hasPhoneDigits, 'must be digits of a phone')
     .optional()
     .describe('Digits within the phone, spelled as a phone may be'),
-  source: optOutSource.optional(),
+  source: optOutSource.optional().describe('Only opt-outs that came this way'),
 }
 
 export const optOut = named(

@@ -5,7 +5,7 @@ const subscriberStatus = z.enum(['subscribed', 'unsubscribed'])
 /** Filters of the list of subscribers and of its export. */
 export const subscriberFilters = {
   search: searchText('In name, email or digits of the phone'),
-  status: subscriberStatus.optional(),
+  status: subscriberStatus.optional().describe('Only subscribers with this state'),
   startDate: day.optional().describe('First day of `createdAt`'),
   endDate: day.optional().describe('Last day of `createdAt`'),
 }

@@ -126,10 +126,12 @@ export const exchangeRequest = named('ExchangeRequest', object(whole), {
 export const exchangeRequestEntry = named('ExchangeRequestEntry', object({ ...fields, photoCount: count }))
 
 const filters = {
-  status: queryList(requestStatus).optional(),
-  type: requestType.optional(),
+  status: queryList(requestStatus).optional().describe('Only requests with one of these states'),
+  type: requestType.optional().describe('Only exchanges or only returns'),
   reason: queryList(z.string().min(1).max(30)).optional().describe('Keys of reasons; any of them'),
-  outsideWindow: queryFlag.optional(),
+  outsideWindow: queryFlag
+    .optional()
+    .describe('true: only requests made after the time allowed; false: only the others'),
   search: searchText(
     "In number, order number, the customer's name, email and phone, and items' names and SKUs",
     100,
@@ -167,8 +169,7 @@ export const confirmBody = object({
   stage: z.enum(['received', 'completed']).default('completed'),
   items: decided('receivedQuantity').describe('Left out: as given before, else all that was approved'),
   refundMethod: refundMethod.optional().describe('Returns only'),
-  refundAmount: otherAmount()
-    .refine((value) => value >= 0, 'must not be less than 0')
+  refundAmount: otherAmount(z.number().min(0, 'must not be less than 0'))
     .optional()
     .describe(
       'Returns only; at most the amount, and what the order has left. Left out: the value of what was received, as far as it is left. 0: nothing more is refunded',

@@ -199,15 +199,13 @@ async function shiftPriorities(ctx: Context, from: number, to: number): Promise<
 }
 
 /**
- * Puts all blocks in a new order. Refuses a duplicate id (`bad_request`), an unknown id (`not_found`), and a list that
- * lacks a block (`conflict`). Runs in the caller's transaction; concurrent calls run one after the other.
+ * Puts all blocks in a new order. Refuses an unknown id (`not_found`), and a list that lacks a block (`conflict`). Runs in the caller's transaction; concurrent calls run one after the other.
  */
 export async function reorderBlocks(
   ctx: Context,
   ids: readonly string[],
 ): Promise<{ data: { id: string; priority: number }[] }> {
   const order = await reorder(ctx, { table: 'content_blocks', place: 'priority' }, ids, {
-    twice: (id) => `ids: names ${id} twice`,
     none: noSuchBlock,
     leftOut: 'There are blocks that the order leaves out: read the list again',
   })

@@ -1,4 +1,5 @@
 import { scheduleFields, targetingFields } from '#operations/storefront/index'
+import { distinctList } from '#runtime/distinct-list'
 import { count, day, freeObject, id, instant, line, named, object, writeBody, z } from '#runtime/schema'
 import { anyDesign, blockTypes } from './designs.ts'
 
@@ -52,7 +53,9 @@ export const movedBlock = writeBody(moved, ignoredBut(moved), ['id'])
 export type NewBlock = z.infer<typeof newBlock>
 export type BlockChange = Partial<Omit<z.infer<typeof changedBlock>, 'id'>>
 
-export const reordered = object({ ids: z.array(z.string().max(64)).min(1).max(100) })
+export const reordered = object({
+  ids: distinctList(z.array(z.string().max(64)).min(1).max(100), 'must not name an id twice'),
+})
 export const newOrder = object({ data: z.array(object({ id, priority: position })) })
 
 const rate = z.number().nullable().describe('Clicks for 100 impressions; null without impressions')

@@ -1,5 +1,6 @@
 /** Settings of badges, and of the featured price: the price with the merchant's preferred payment method (rule 1). */
 import { platformId, variableLine, widgetSettings } from '#operations/storefront/index'
+import { distinctList } from '#runtime/distinct-list'
 import { reference } from '#runtime/references'
 import { colour, decimals, instant, line, moneyAtLeast0, named, object, writeBody, z } from '#runtime/schema'
 import { getEnglishTexts, type Words } from '#runtime/values/wording'
@@ -17,10 +18,10 @@ const featuredPriceFields = {
   applyToSalePrice: z.boolean().describe('False: products on sale show none'),
   showInProductPage: z.boolean(),
   showInProductList: z.boolean(),
-  excludedProductIds: z
-    .array(reference('product', platformId))
-    .max(250)
-    .refine((ids) => new Set(ids).size === ids.length, 'must not name an id twice'),
+  excludedProductIds: distinctList(
+    z.array(reference('product', platformId)).max(250),
+    'must not name an id twice',
+  ),
   textColor: colour,
   fontSize: z.number().int().min(10).max(40),
 }

@@ -6,6 +6,7 @@ import {
   platformId,
 } from '#operations/storefront/index'
 import { textColourOn } from '#runtime/contrast'
+import { distinctList } from '#runtime/distinct-list'
 import { reference } from '#runtime/references'
 import {
   colour,
@@ -120,10 +121,13 @@ const sectionFields = {
   key: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must have 1 to 40 lower-case letters, digits or -'),
   title: line(1, 80),
   subtitle: nullableText(160),
-  lookIds: z
-    .array(reference('look', z.string().max(64)))
-    .min(1)
-    .max(20),
+  lookIds: distinctList(
+    z
+      .array(reference('look', z.string().max(64)))
+      .min(1)
+      .max(20),
+    'must not name a look twice',
+  ),
   layout: z.enum(['carousel', 'grid']),
   isEnabled: z.boolean(),
 }

@@ -2,6 +2,7 @@
 import { widgetSettings } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { graphicColourOn } from '#runtime/contrast'
+import { distinctList } from '#runtime/distinct-list'
 import { instant, line, named, object, z } from '#runtime/schema'
 import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
@@ -9,11 +10,13 @@ export const wishlistSettingsInput = {
   isEnabled: z.boolean(),
   allowGuests: z.boolean().describe('Without an account of the shop'),
   askContact: z.enum(['never', 'optional', 'required']),
-  contactFields: z
-    .array(z.enum(['email', 'phone']))
-    .min(1)
-    .max(2)
-    .refine((fields) => new Set(fields).size === fields.length, 'must not name a field twice'),
+  contactFields: distinctList(
+    z
+      .array(z.enum(['email', 'phone']))
+      .min(1)
+      .max(2),
+    'must not name a field twice',
+  ),
   showInProductPage: z.boolean(),
   showInProductList: z.boolean(),
   showCount: z.boolean(),

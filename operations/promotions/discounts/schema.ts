@@ -53,5 +53,8 @@ export const percentageOff = z
 export const activeInput = object({ isActive: z.boolean() })
 
 /** Filters of the lists. */
-export const statusFilter = z.enum(['active', 'scheduled', 'paused', 'ended']).optional()
+export const statusFilter = z
+  .enum(['active', 'scheduled', 'paused', 'ended'])
+  .optional()
+  .describe('Only those with this state')
 export const searchFilter = searchText('In the name')

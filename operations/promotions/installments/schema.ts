@@ -8,6 +8,7 @@ import {
   line,
   money,
   moneyAtLeast0,
+  moneyOver0,
   named,
   object,
   queryMoneyOver0,
@@ -20,7 +21,7 @@ const atLeastZero = moneyAtLeast0('must be at least 0')
 export const ruleInput = {
   name: line(1, 80).describe('Shown, such as Credit card'),
   minAmount: atLeastZero.describe('From this amount on'),
-  maxAmount: money.nullable().describe('Below this amount; null: no bound'),
+  maxAmount: moneyOver0('must be more than 0').nullable().describe('Below this amount; null: no bound'),
   maxInstallments: z.number().int().min(1).max(36),
   interestFreeInstallments: z.number().int().min(1).max(36).describe('At most maxInstallments, the default'),
   monthlyInterestRate: z

@@ -42,7 +42,7 @@ export const dispatchListQuery = object({
   status: queryList(z.enum([...dispatchStatuses, 'all']))
     .default(['scheduled'])
     .describe('Repeated or comma-separated; all for every one'),
-  channel: z.enum(['email', 'messaging']).optional(),
+  channel: z.enum(['email', 'messaging']).optional().describe('Only requests sent through this channel'),
   search: searchText('In customer, order number and product', 100),
   startDate: day.optional().describe('Filters by scheduledAt'),
   endDate: day.optional(),

@@ -36,7 +36,7 @@ export const reviewMetrics = named(
 export const metricsQuery = object({
   startDate: day.optional().describe('At most 365 days; left out, the last 30 with today'),
   endDate: day.optional(),
-  productId: z.string().min(1).max(64).optional(),
+  productId: z.string().min(1).max(64).optional().describe('Only reviews of this product'),
 })
 
 interface Values {

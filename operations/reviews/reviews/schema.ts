@@ -54,14 +54,14 @@ export const review = named(
 const ratingParam = queryInt(1, 5)
 
 const reviewFilters = {
-  status: queryList(z.enum(reviewStatuses)).optional(),
+  status: queryList(z.enum(reviewStatuses)).optional().describe('Only reviews with one of these states'),
   rating: queryList(ratingParam).optional().describe('1 to 5'),
-  productId: z.string().min(1).max(64).optional(),
-  verified: queryFlag.optional(),
-  featured: queryFlag.optional(),
-  hasImages: queryFlag.optional(),
-  hasReply: queryFlag.optional(),
-  source: queryList(z.enum(reviewSources)).optional(),
+  productId: z.string().min(1).max(64).optional().describe('Only reviews of this product'),
+  verified: queryFlag.optional().describe('true: only reviews of verified purchases; false: only the others'),
+  featured: queryFlag.optional().describe('true: only featured reviews; false: only the others'),
+  hasImages: queryFlag.optional().describe('true: only reviews with pictures; false: only those without'),
+  hasReply: queryFlag.optional().describe('true: only answered reviews; false: only unanswered ones'),
+  source: queryList(z.enum(reviewSources)).optional().describe('Only reviews that came in one of these ways'),
   search: searchText('In names, email, title, text and product name', 100),
   startDate: day.optional().describe('Filters by reviewedAt'),
   endDate: day.optional(),
@@ -70,7 +70,10 @@ const reviewFilters = {
 export const reviewListQuery = object({
   ...paging,
   ...reviewFilters,
-  sort: z.enum(['newest', 'oldest', 'highest', 'lowest']).default('newest'),
+  sort: z
+    .enum(['newest', 'oldest', 'highest', 'lowest'])
+    .default('newest')
+    .describe('Order, by date or by rating'),
 })
 export const reviewExportQuery = object(reviewFilters)
 export type ReviewFilters = z.infer<typeof reviewExportQuery>

@@ -138,7 +138,6 @@ export async function updateTestimonial(
  */
 export async function reorderTestimonials(ctx: Context, given: readonly string[]): Promise<Testimonial[]> {
   const { isMoved } = await reorder(ctx, { table: 'testimonials', place: 'position' }, given, {
-    twice: (id) => `ids: ${id} is there twice`,
     none: noTestimonial,
     leftOut: 'ids: does not name every testimonial: read the list again',
   })

@@ -1,3 +1,4 @@
+import { distinctList } from '#runtime/distinct-list'
 import { instant, line, named, object, percent, text, writeBody, z } from '#runtime/schema'
 import { allFeatures } from '../enums.ts'
 
@@ -38,11 +39,10 @@ const stepIds = [
 export type StepId = (typeof stepIds)[number]
 
 const featureName = named('Feature', z.enum(allFeatures))
-const isUnique = (list: readonly string[]): boolean => new Set(list).size === list.length
-const once = { message: 'must not name one twice' }
+const once = 'must not name one twice'
 
 const answers = {
-  goals: z.array(z.enum(goals)).max(goals.length).refine(isUnique, once),
+  goals: distinctList(z.array(z.enum(goals)).max(goals.length), once),
   industry: z.enum(industries).nullable(),
   monthlyOrders: z.enum(orderVolumes).nullable(),
   hasMessagingNumber: z.boolean().nullable(),
@@ -90,7 +90,7 @@ export const onboardingBody = writeBody({ answers: someAnswers }, [
 ])
 
 export const activation = object({
-  features: z.array(featureName).min(1).max(24).refine(isUnique, once),
+  features: distinctList(z.array(featureName).min(1).max(24), once),
 })
 
 const skipReason = z.enum(['platform-not-connected', 'official-number-required', 'return-address-required'])

@@ -160,8 +160,8 @@ export const storePatch = z
 export type StorePatch = z.infer<typeof storePatch>
 
 const looseSettings = {
-  messagingConnectionType: z.string().nullable().describe(settingsShape.messagingConnectionType.description!),
-  attribution: freeObject.describe(settingsShape.attribution.description!),
+  messagingConnectionType: settingsShape.messagingConnectionType,
+  attribution: object(attributionShape).partial().strict().describe(settingsShape.attribution.description!),
   preferences: settingsShape.preferences,
 }
 /**

@@ -1,6 +1,7 @@
 /** Targeting: the products that a resource applies to (rules 1 and 2). Shared by promotions and product-page sections. */
 
 import type { Context } from '#runtime/context'
+import { distinctList } from '#runtime/distinct-list'
 import { refuse } from '#runtime/errors'
 import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
@@ -10,10 +11,7 @@ import * as snapshots from '../catalog/snapshots.ts'
 export const platformId = z.string().min(1).max(64).describe("The platform's own id")
 
 const distinctIds = (kind: 'product' | 'category', atMost: number) =>
-  z
-    .array(reference(kind, platformId))
-    .max(atMost)
-    .refine((ids) => new Set(ids).size === ids.length, 'must not name an id twice')
+  distinctList(z.array(reference(kind, platformId)).max(atMost), 'must not name an id twice')
 
 export const targetingFields = {
   scope: z.enum(['all', 'categories', 'products']),

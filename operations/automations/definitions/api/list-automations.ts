@@ -15,7 +15,7 @@ export default operation({
     query: object({
       ...paging,
       type: queryList(automationType).optional().describe('One or more, comma-separated'),
-      isActive: queryFlag.optional(),
+      isActive: queryFlag.optional().describe('true: only active automations; false: only the others'),
       search: searchText('In the name'),
     }),
   },

@@ -12,7 +12,15 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'automations',
-  input: { query: object({ ...reportDays, outcome: z.enum(['failed', 'skipped']).optional() }) },
+  input: {
+    query: object({
+      ...reportDays,
+      outcome: z
+        .enum(['failed', 'skipped'])
+        .optional()
+        .describe('Only messages that failed, or only those that were skipped'),
+    }),
+  },
   answer: { status: 200, body: failures },
   refuses: { not_found: 'There is no such automation' },
   handler: (ctx, { params, query }) => readFailures(ctx, params.automationId, query),

@@ -11,7 +11,7 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'fomo-alerts',
-  input: { query: object({ alertType: alertType.optional() }) },
+  input: { query: object({ alertType: alertType.optional().describe('Only the variables of this type') }) },
   answer: {
     status: 200,
     body: wholeListOf(

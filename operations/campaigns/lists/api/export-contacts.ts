@@ -14,7 +14,13 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',
-  input: { query: object({ search: contactSearch, optedOut: queryFlag.optional(), ...exportOptions }) },
+  input: {
+    query: object({
+      search: contactSearch,
+      optedOut: queryFlag.optional().describe('true: only contacts who opted out; false: only the others'),
+      ...exportOptions,
+    }),
+  },
   answer: { status: 202, body: exportQueued },
   monitor: exports.monitor,
   refuses: { not_found: 'No such list' },

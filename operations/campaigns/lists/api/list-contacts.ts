@@ -11,7 +11,13 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'campaigns',
-  input: { query: object({ ...paging, search: contactSearch, optedOut: queryFlag.optional() }) },
+  input: {
+    query: object({
+      ...paging,
+      search: contactSearch,
+      optedOut: queryFlag.optional().describe('true: only contacts who opted out; false: only the others'),
+    }),
+  },
   answer: { status: 200, body: listOf(contact) },
   refuses: { not_found: 'No such list' },
   handler: (ctx, { params, query }) => listContacts(ctx, params.id, query),

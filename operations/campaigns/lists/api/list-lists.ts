@@ -15,7 +15,7 @@ export default operation({
     query: object({
       ...paging,
       search: searchText('In the name'),
-      source: listSource.optional(),
+      source: listSource.optional().describe('Only lists made this way'),
     }),
   },
   answer: { status: 200, body: contactLists },

@@ -10,7 +10,15 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',
-  input: { query: object({ conversationId: z.string().max(100).optional() }) },
+  input: {
+    query: object({
+      conversationId: z
+        .string()
+        .max(100)
+        .optional()
+        .describe('The conversation in which the automation would start'),
+    }),
+  },
   answer: { status: 200, body: wholeListOf(availableAutomation) },
   refuses: { not_found: 'There is no such conversation' },
   handler: (ctx, { query }) => listAvailable(ctx, query.conversationId),

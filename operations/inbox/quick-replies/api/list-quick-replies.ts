@@ -13,7 +13,11 @@ export default operation({
   input: {
     query: object({
       search: searchText('In shortcut, title and text', 100),
-      conversationId: z.string().max(100).optional(),
+      conversationId: z
+        .string()
+        .max(100)
+        .optional()
+        .describe('The conversation whose values fill the placeholders'),
     }),
   },
   answer: { status: 200, body: wholeListOf(quickReplyWithText) },

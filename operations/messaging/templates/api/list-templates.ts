@@ -14,9 +14,14 @@ export default operation({
   input: {
     query: object({
       ...paging,
-      status: queryList(templateStatus, 5).optional(),
-      category: templateCategory.optional(),
-      language: z.string().min(1).max(20).optional(),
+      status: queryList(templateStatus, 5).optional().describe('Only templates with one of these states'),
+      category: templateCategory.optional().describe('Only templates of this category'),
+      language: z
+        .string()
+        .min(1)
+        .max(20)
+        .optional()
+        .describe('Only templates in this language, such as pt_BR'),
       search: searchText('In name and body', 100),
     }),
   },

@@ -16,8 +16,8 @@ export default operation({
   input: {
     query: object({
       ...paging,
-      type: blockType.optional(),
-      isActive: queryFlag.optional(),
+      type: blockType.optional().describe('Only blocks of this type'),
+      isActive: queryFlag.optional().describe('true: only active blocks; false: only the others'),
       productId: platformId.optional().describe('Blocks whose targeting takes this product'),
     }),
   },

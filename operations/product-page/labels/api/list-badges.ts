@@ -12,7 +12,12 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'product-content',
-  input: { query: object({ ...paging, isActive: queryFlag.optional() }) },
+  input: {
+    query: object({
+      ...paging,
+      isActive: queryFlag.optional().describe('true: only active badges; false: only the others'),
+    }),
+  },
   answer: { status: 200, body: listOf(badge).extend({ settings: badgeSettings }) },
   handler: (ctx, { query }) => listBadges(ctx, query),
 })

@@ -11,7 +11,12 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'product-content',
-  input: { query: object({ ...paging, isActive: queryFlag.optional() }) },
+  input: {
+    query: object({
+      ...paging,
+      isActive: queryFlag.optional().describe('true: only active stickers; false: only the others'),
+    }),
+  },
   answer: { status: 200, body: listOf(sticker) },
   handler: (ctx, { query }) => listStickers(ctx, query),
 })

@@ -16,7 +16,7 @@ export default operation({
   input: {
     query: object({
       ...paging,
-      isActive: queryFlag.optional(),
+      isActive: queryFlag.optional().describe('true: only active looks; false: only the others'),
       health: lookHealth.optional(),
       productId: platformId.optional().describe('Those that hold this product'),
       search: searchText('In the name'),

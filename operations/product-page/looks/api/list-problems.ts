@@ -13,7 +13,15 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'shop-the-look',
-  input: { query: object({ ...paging, health: z.enum(['degraded', 'broken']).optional() }) },
+  input: {
+    query: object({
+      ...paging,
+      health: z
+        .enum(['degraded', 'broken'])
+        .optional()
+        .describe('Only looks that lack some products, or only those that cannot be shown'),
+    }),
+  },
   answer: {
     status: 200,
     body: listOf(lookProblem).extend({

@@ -14,7 +14,10 @@ export default operation({
   input: {
     query: object({
       ...paging,
-      status: z.enum(['active', 'scheduled', 'paused', 'ended', 'exhausted']).optional(),
+      status: z
+        .enum(['active', 'scheduled', 'paused', 'ended', 'exhausted'])
+        .optional()
+        .describe('Only gifts with this state'),
     }),
   },
   answer: { status: 200, body: listOf(cartGift) },

@@ -11,7 +11,11 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'testimonials',
-  input: { query: object({ isEnabled: queryFlag.optional() }) },
+  input: {
+    query: object({
+      isEnabled: queryFlag.optional().describe('true: only shown testimonials; false: only hidden ones'),
+    }),
+  },
   answer: { status: 200, body: object({ data: z.array(testimonial), settings: testimonialSettings }) },
   handler: (ctx, { query }) => listTestimonials(ctx, query.isEnabled),
 })

@@ -1,3 +1,4 @@
+import { distinctList } from '#runtime/distinct-list'
 import { operation, z } from '#runtime/operation'
 import { id, object, wholeListOf } from '#runtime/schema'
 import { testimonial } from '../schema.ts'
@@ -12,7 +13,7 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'testimonials',
-  input: { body: object({ ids: z.array(id).min(1).max(100) }) },
+  input: { body: object({ ids: distinctList(z.array(id).min(1).max(100), 'must not name an id twice') }) },
   answer: { status: 200, body: wholeListOf(testimonial) },
   refuses: {
     not_found: 'One of them is no testimonial of this store',

@@ -13,7 +13,11 @@ export default operation({
   readOnly: true,
   feature: 'statistics',
   input: {
-    query: object({ ...range, groupBy: z.enum(groupings).default('day'), currency: currencyFilter }),
+    query: object({
+      ...range,
+      groupBy: z.enum(groupings).default('day').describe('Length of the periods'),
+      currency: currencyFilter,
+    }),
   },
   answer: { status: 200, body: summary },
   handler: (ctx, { query }) => readSummary(ctx, query),

@@ -16,7 +16,7 @@ export default operation({
     query: object({
       ...paging,
       limit: queryInt(1, 500).default(20).describe('Rows a page, at most 500'),
-      sourceType,
+      sourceType: sourceType.describe('Only orders attributed to this feature'),
       ...range,
       status: statusFilter,
       currency: currency.optional().describe('All unless said'),

@@ -17,7 +17,10 @@ export default operation({
     query: object({
       ...range,
       currency: currencyFilter,
-      type: z.enum(['overview', 'products']).default('overview'),
+      type: z
+        .enum(['overview', 'products'])
+        .default('overview')
+        .describe('overview: a row a day; products: a row a product'),
       ...exportOptions,
     }),
   },

@@ -15,10 +15,15 @@ export default operation({
       ...paging,
       search: searchText('In name, SKU, tags and brand', 200),
       ids: queryList(z.string().min(1).max(64)).optional().describe('Only these products, at most 50'),
-      categoryId: z.string().min(1).max(64).optional(),
-      inStock: queryFlag.optional(),
-      isPublished: queryFlag.optional(),
-      sort: z.enum(['name', 'price', '-price', '-updatedAt']).default('name'),
+      categoryId: z.string().min(1).max(64).optional().describe('Only products of this category'),
+      inStock: queryFlag
+        .optional()
+        .describe('true: only products that can be bought; false: only sold-out ones'),
+      isPublished: queryFlag.optional().describe('true: only published products; false: only the others'),
+      sort: z
+        .enum(['name', 'price', '-price', '-updatedAt'])
+        .default('name')
+        .describe('Order; `-` sorts downwards'),
     }),
   },
   answer: { status: 200, body: listOf(product) },
