@@ -161,8 +161,8 @@ describe('the document', () => {
     for (const [, kind, name] of references) expect(document.components[kind!]).toHaveProperty([name!])
   })
 
-  test('shared parts occur once, and the document stays below 950 KB', async () => {
-    expect(getOpenApiText(await loadRegistry()).length).toBeLessThan(950_000)
+  test('shared parts occur once, and the document stays below 970 KB', async () => {
+    expect(getOpenApiText(await loadRegistry()).length).toBeLessThan(970_000)
     const { parameters, responses } = document.components
     expect(parameters).toMatchObject({ page: { in: 'query' }, 'campaigns.id': { name: 'id', in: 'path' } })
     expect(responses).toMatchObject({ Nothing: {}, NotModified: {}, CampaignChanged: {} })
