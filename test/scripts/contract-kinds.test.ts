@@ -197,7 +197,10 @@ test('a slash without its backslash and a pattern against blanks change nothing'
   const after = [{ pattern: '^/a$' }, { pattern: '^[^\\S\\r\\n]*\\S[^\\r\\n]*$' }, { pattern: '\\S' }]
   for (const [at, old] of before.entries()) {
     const [was, is] = [old, after[at]!].map((each) => ({ type: 'string', ...each }))
-    expect(compareContracts(buildContract(was!, was!), buildContract(is!, is!))).toEqual({ breaking: [], added: [] })
+    expect(compareContracts(buildContract(was!, was!), buildContract(is!, is!))).toEqual({
+      breaking: [],
+      added: [],
+    })
   }
 })
 

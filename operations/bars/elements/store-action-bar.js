@@ -2,6 +2,7 @@
 
 import { h, useEffect, useState } from '../../storefront/script/client/elements.js'
 import { Icon } from '../../storefront/script/client/icons.js'
+import { hasScrolled, watchScroll } from '../../storefront/script/client/layers.js'
 import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
@@ -55,17 +56,8 @@ function Actions({ data, t, ...others }) {
   )
 }
 
-/** Whether the shopper has scrolled `percent` of the page. Always true on a page too short to scroll. */
 function useScrolled(percent) {
-  const isReached = () => {
-    const height = document.documentElement.scrollHeight - innerHeight
-    return height <= 0 || (scrollY / height) * 100 >= percent
-  }
-  const [reached, setReached] = useState(isReached)
-  useEffect(() => {
-    const update = () => setReached(isReached())
-    addEventListener('scroll', update, { passive: true })
-    return () => removeEventListener('scroll', update)
-  }, [percent])
+  const [reached, setReached] = useState(() => hasScrolled(percent))
+  useEffect(() => watchScroll(() => setReached(hasScrolled(percent))), [percent])
   return reached
 }

@@ -81,6 +81,36 @@ export async function find(
   return new Map(rows.map((row) => [row.productId, { ...row, variants: row.variants ?? [] }]))
 }
 
+/** Maps handles, as they are written in addresses, to the ids of existing products. One statement. */
+export async function findByHandle(
+  ctx: Context,
+  written: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (written.length === 0) return new Map()
+  const rows = await ctx.db
+    .selectFrom('product_snapshots')
+    .select(['product_id', 'handle'])
+    .where('handle', 'in', written.map(decodeHandle))
+    .where('exists', '=', true)
+    .orderBy('platform_created_at')
+    .execute()
+  const ids = new Map(rows.map((row) => [row.handle, row.product_id]))
+  return new Map(
+    written.flatMap((each): [string, string][] => {
+      const id = ids.get(decodeHandle(each))
+      return id === undefined ? [] : [[each, id]]
+    }),
+  )
+}
+
+function decodeHandle(written: string): string {
+  try {
+    return decodeURIComponent(written)
+  } catch {
+    return written
+  }
+}
+
 /** Maps each of these variants to its existing product. */
 export async function findProductsOfVariants(
   ctx: Context,

@@ -6,7 +6,8 @@
 import type { Context } from '#runtime/context'
 import { buildEtag } from '#runtime/gateway/etag'
 import { CompressedText } from '#runtime/http/compression-cache'
-import type { WidgetQuery, WidgetSpec } from './widgets.ts'
+import { findByHandle } from '../catalog/read.ts'
+import type { PageQuery, WidgetQuery, WidgetSpec } from './widgets.ts'
 
 export interface Published {
   packed: CompressedText
@@ -30,9 +31,9 @@ const building = new Map<string, Promise<Entry>>()
 export async function publish(
   ctx: Context,
   visited: { features: ReadonlySet<string>; stamp: string; revision: string },
-  query: WidgetQuery,
+  query: PageQuery,
 ): Promise<Published> {
-  const key = JSON.stringify([ctx.store.id, query.page, query.productId, query.cards])
+  const key = JSON.stringify([ctx.store.id, query.page, query.productId, query.cards, query.handles])
   const known = entries.get(key)
   if (known && isValid(known, visited.stamp, ctx.clock.ms())) {
     // Moves the entry to the end, because the first (least recently used) entries are evicted.
@@ -84,9 +85,12 @@ async function buildPart(ctx: Context, key: string, spec: WidgetSpec, query: Wid
 async function build(
   ctx: Context,
   { features, stamp, revision }: { features: ReadonlySet<string>; stamp: string; revision: string },
-  query: WidgetQuery,
+  asked: PageQuery,
 ): Promise<Entry> {
   const builtAt = ctx.clock.ms()
+  const { handles: written = [], ...rest } = asked
+  const handles = await findByHandle(ctx, written)
+  const query = { ...rest, cards: [...new Set([...rest.cards, ...handles.values()])].sort() }
   const parts = await Promise.all(
     Object.entries(ctx.extensions.widgets).flatMap(([key, spec]) =>
       spec && features.has(spec.feature) ? [buildPart(ctx, key, spec, query)] : [],
@@ -95,7 +99,7 @@ async function build(
   const shown: Record<string, unknown> = {}
   let until: number | null = null
   // A map, because the ids come from the request, and an id such as `__proto__` must not become a key of a plain object.
-  const cards = new Map<string, Record<string, unknown>>()
+  const cards = new Map<string, Record<string, unknown>>(query.cards.map((id) => [id, {}]))
   for (const { key, widget, cards: its } of parts) {
     for (const [productId, card] of its ?? []) {
       cards.set(productId, { ...cards.get(productId), [key]: card })
@@ -106,6 +110,7 @@ async function build(
     if (widget && widget.value !== null) shown[key] = widget.value
   }
   if (query.cards.length > 0) shown.cards = Object.fromEntries(cards)
+  if (handles.size > 0) shown.handles = Object.fromEntries(handles)
   const text = JSON.stringify(shown)
   const etag = `"${revision}-${buildEtag(text).slice(1, -1)}"`
   const packed = new CompressedText(text, { type: 'application/json', effort: 'passing', etag })

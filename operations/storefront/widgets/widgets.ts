@@ -11,6 +11,11 @@ export interface WidgetQuery {
   cards: readonly string[]
 }
 
+/** The query of a page, which may name listed products by the handles of their addresses. */
+export interface PageQuery extends WidgetQuery {
+  handles?: readonly string[]
+}
+
 export interface Widget {
   /**
    * The public value under the key: settings, texts and prices, without internal names and counters. Null if there is

@@ -1,6 +1,7 @@
 // Decides when and to whom the popup is shown, and remembers that it was shown.
 
 import { deepestFocus, isFor, msOf } from '../../../storefront/script/client/elements.js'
+import { hasScrolled, watchScroll } from '../../../storefront/script/client/layers.js'
 
 export const getPreviewToken = () => new URLSearchParams(location.search).get('popup_preview')
 
@@ -83,12 +84,11 @@ export function whenDue({ delaySeconds, scrollPercent, exitIntent }, show) {
     timers.forEach(clearTimeout)
   }
   const look = () => {
-    const height = document.documentElement.scrollHeight - innerHeight
-    if (height <= 0 || (scrollY / height) * 100 >= scrollPercent) due()
+    if (hasScrolled(scrollPercent)) due()
   }
   if (delaySeconds !== null) later(due, delaySeconds * 1000)
   if (scrollPercent !== null) {
-    addEventListener('scroll', look, { passive: true, signal })
+    signal.addEventListener('abort', watchScroll(look))
     look()
   }
   const leave = ({ relatedTarget, clientY }) => {

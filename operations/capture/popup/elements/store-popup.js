@@ -44,11 +44,11 @@ dialog::backdrop { background: var(--overlay); }
 .fullscreen { width: 100vw; max-width: none; height: 100dvh; max-height: none; margin: 0; display: flex; align-items: safe center; justify-content: center; }
 .fullscreen .frame { max-width: 720px; width: 100%; }
 .slide-in { position: relative; inset: auto; margin: 0; width: min(380px, calc(100vw - 32px)); flex: 0 1 auto; }
-.slide-in.alone { position: fixed; inset: auto 16px 16px auto; z-index: 9500; max-height: calc(100dvh - 32px); }
+.slide-in.alone { position: fixed; inset: auto 16px 16px auto; z-index: calc(var(--storefront-layer, 9000) + 4); max-height: calc(100dvh - 32px); }
 .bar { position: relative; inset: auto; margin: 0; width: 100%; max-width: none; max-height: calc(90dvh - var(--storefront-top-sticky, 0px) - var(--storefront-bottom-sticky, 0px)); border-radius: 0 !important; }
 .slide-in .wheel { width: 180px; }
 .bar .wheel { width: 140px; margin-bottom: 0; }
-.bar.alone { position: fixed; inset: auto 0 0 0; z-index: 9400; }
+.bar.alone { position: fixed; inset: auto 0 0 0; z-index: calc(var(--storefront-layer, 9000) + 4); }
 .bar.alone.top { inset: 0 0 auto 0; }
 .frame { position: relative; display: flex; flex-direction: column; min-height: 100%; }
 .inside { padding: 24px; flex: 1; min-width: 0; position: relative; }

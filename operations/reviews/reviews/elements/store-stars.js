@@ -41,7 +41,7 @@ function ProductStars({ data, card, attribute, host, page, productId, shop, t })
   const { average, total } = summary
   if (total === 0 && !(isPage && data.form.allowWithoutPurchase)) return null
   // On a card the link leads to the product's page.
-  const link = isPage ? null : host.closest('[data-product-id]')?.querySelector('a[href]')
+  const link = isPage ? null : host.closest('[data-product-id], [data-store-card]')?.querySelector('a[href]')
   const follow = (event) => {
     if (isPage && scrollToReviews()) event.preventDefault()
   }

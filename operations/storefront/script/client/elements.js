@@ -8,7 +8,7 @@ import { matchesPath } from './texts.js'
 export { h, useEffect, useRef, useState }
 
 const common = `
-:host { font: inherit; color: inherit; line-height: 1.4; box-sizing: border-box; }
+:host { font: inherit; color: inherit; line-height: 1.4; box-sizing: border-box; isolation: isolate; }
 :host([hidden]), [hidden] { display: none !important; }
 *, *::before, *::after { box-sizing: border-box; unicode-bidi: plaintext; }
 button, input, select, textarea { font: inherit; color: inherit; }
@@ -64,12 +64,22 @@ const interactive =
 function openRoot(host) {
   const root = host.attachShadow({ mode: 'open' })
   root.addEventListener('click', (event) => {
-    if (!host.closest('a, [data-product-id]') || !event.target.closest(controls)) return
+    if (!host.closest('a, [data-product-id], [data-store-card]') || !event.target.closest(controls)) return
     if (!event.target.closest(interactive)) event.preventDefault()
     // A card may have a click handler instead of a link: it must not get the event.
     event.stopPropagation()
   })
   return root
+}
+
+/** Queue that draws elements one by one, each in its own task, so that scrolling and tapping stay responsive. */
+let drawn = Promise.resolve()
+export function inTurn(draw) {
+  const pause = () => globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve))
+  drawn = drawn
+    .then(pause)
+    .then(draw)
+    .catch((error) => console.warn('storefront:', error))
 }
 
 /** Draws an element and returns a function that removes it. An error is logged and leaves the element empty. */

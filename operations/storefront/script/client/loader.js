@@ -6,8 +6,10 @@ import { createVisitor } from './visitor.js'
 
 /* global base, modules, shop, elements */
 
+const all = (selector) => [...document.querySelectorAll(selector)]
+
 // `currentScript` is null for a module script and for one that another script inserted.
-const script = document.currentScript ?? document.querySelector(`script[src^="${base}/loader.js"]`)
+const script = document.currentScript ?? all(`script[src^="${base}/loader.js"]`)[0]
 const said = (name, by = script) => by?.getAttribute(`data-${name}`) || null
 
 const { ask, clickToken, consent, device, isReturning, keep, serverNow, session, tell, visitorId } =
@@ -17,7 +19,7 @@ const { ask, clickToken, consent, device, isReturning, keep, serverNow, session,
 // named like a method would replace it.
 function carryClickToken() {
   if (!clickToken) return
-  for (const form of document.querySelectorAll('form[action*="/cart"]')) {
+  for (const form of all('form[action*="/cart"]')) {
     if (Element.prototype.querySelector.call(form, '[name="attributes[mk]"]')) continue
     const field = document.createElement('input')
     Object.assign(field, { type: 'hidden', name: 'attributes[mk]', value: clickToken })
@@ -27,7 +29,7 @@ function carryClickToken() {
 
 const paths = [
   ['home', /^\/([a-z]{2}(-[a-z]{2})?\/?)?$/i],
-  ['product', /^\/([a-z]{2}(-[a-z]{2})?\/)?(collections\/[^/]+\/)?(products?|produtos?)\//i],
+  ['product', /^\/([a-z]{2}(-[a-z]{2})?\/)?(collections\/[^/]+\/)?produ(ct|to)s?\//i],
   ['cart', /^\/([a-z]{2}(-[a-z]{2})?\/)?(cart|carrinho|carrito|comprar)\b/i],
   ['category', /^\/([a-z]{2}(-[a-z]{2})?\/)?(categor(y|ies)|collections?|categorias?)\b/i],
 ]
@@ -41,7 +43,7 @@ let body = null
 
 function currentPage() {
   const { page, productId } = window.storefrontPage || {}
-  const meta = document.querySelector('meta[property="product:retailer_item_id"]')
+  const [meta] = all('meta[property="product:retailer_item_id"]')
   const tag = tags[location.pathname] ?? (!body || body === document.body ? script : null)
   return {
     page: page || said('page', tag) || paths.find(([, path]) => path.test(location.pathname))?.[0] || 'other',
@@ -54,13 +56,8 @@ const answers = new Map()
 function requestWidgets(query) {
   const path = `/widgets?${new URLSearchParams(Object.entries(query).filter(([, value]) => value))}`
   if (!answers.has(path)) {
-    answers.set(
-      path,
-      ask(path).catch((error) => {
-        answers.delete(path)
-        throw error
-      }),
-    )
+    answers.set(path, ask(path))
+    answers.get(path).catch(() => answers.delete(path))
   }
   return answers.get(path)
 }
@@ -74,13 +71,11 @@ const roomKey = (page) => `room.${page}.${device}`
 function leaveRoom(page, from = 0) {
   const text = keep.read(roomKey(page)) || ''
   if (!room && performance.getEntriesByType('paint').length > 0) return
-  try {
-    room ??= new CSSStyleSheet()
-    room.replaceSync(text.split('\n').slice(from).join(''))
-    document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((each) => each !== room), room]
-  } catch {
-    // The browser does not support constructable style sheets.
-  }
+  // Older browsers reserve nothing.
+  if (!document.adoptedStyleSheets) return
+  room ??= new CSSStyleSheet()
+  room.replaceSync(text.split('\n').slice(from).join(''))
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((each) => each !== room), room]
 }
 
 const keepRoom = () => now && roomTaken && keep.write(roomKey(now.page), roomTaken())
@@ -97,13 +92,6 @@ const byTag = new Map(elements.map((each) => [each.tag, each]))
 const quiet = (error) => console.warn('storefront:', error?.message || error)
 const bring = (file) => import(modules + file)
 
-/** Queue that draws elements one by one, each in its own task, so that scrolling and tapping stay responsive. */
-let drawn = Promise.resolve()
-const inTurn = (draw) => {
-  const pause = () => globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve))
-  drawn = drawn.then(pause).then(draw).catch(quiet)
-}
-
 /** Whether the page previews unsaved settings. If so, the element is shown even if its widget is off. */
 const isPreviewed = (name) => name && new URLSearchParams(location.search).has(name)
 
@@ -119,7 +107,7 @@ const near = new IntersectionObserver(
       target.show().catch(quiet)
     }
   },
-  { rootMargin: '600px' },
+  { scrollMargin: '600px', rootMargin: '600px' },
 )
 
 class StorefrontElement extends HTMLElement {
@@ -151,21 +139,25 @@ class StorefrontElement extends HTMLElement {
     if (!now) return
     const productId = this.getAttribute('product-id')
     // The data of all listed products is already loaded. A listed product without data has nothing to show on its card.
-    const card = cards && now.listed.includes(productId) ? (now.widgets.cards?.[productId] ?? {}) : null
+    const card = cards && now.widgets.cards[productId]
     const isHere = !productId || productId === now.productId || card
     if (!isHere && this.placed) return
-    const all = isHere ? now.widgets : await requestWidgets({ page: 'product', productId })
-    const data = all[widget]
+    const widgets = isHere ? now.widgets : await requestWidgets({ page: 'product', productId })
+    const data = widgets[widget]
     const isShown = data !== undefined || isPreviewed(preview)
     if (!isShown) return this.turn === mine && this.clear()
-    const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
+    const [{ inTurn, mount }, module] = await Promise.all([
+      bring('elements.js'),
+      bring(file),
+      bring('preact.js'),
+    ])
     inTurn(() => {
       if (!this.isConnected || this.turn !== mine) return
       // Redraws without clearing as long as the product stays the same, so that the shopper's inputs are kept.
       const about = productId ?? now.productId
       if (this.about !== about) this.clear()
       this.about = about
-      this.#unmount = mount(this, module.default, { ...api, data, all, card })
+      this.#unmount = mount(this, module.default, { ...api, data, all: widgets, card })
     })
   }
 }
@@ -178,45 +170,68 @@ async function placeAll() {
       pages &&
       (widgets[widget] !== undefined || isPreviewed(preview)) &&
       (pages === '*' || pages.split(' ').includes(page)) &&
-      (!floats || !document.querySelector(tag)),
+      (!floats || all(tag).length === 0),
   )
   if (wanted.length === 0) return
-  const { place, spotsOn, roomCss } = await bring('places.js')
-  roomTaken = roomCss
-  const isSpotted = spotsOn(page)
-  await Promise.all(
-    wanted.map(async (each) => {
-      if (!each.floats && !isSpotted) return
-      try {
-        const { places = () => [{ spot: 'floating' }] } = (await bring(each.file)).default
-        place(each.tag, await places(widgets[each.widget], api), elements.indexOf(each), now.productId)
-      } catch (error) {
-        quiet(error)
-      }
-    }),
-  )
+  const places = await bring('places.js')
+  roomTaken = places.roomCss
+  places.watchRedraws((isDisturbed) => onRedraw(isDisturbed).catch(quiet))
+  await places.placeAll(wanted, now, { api, bring, elements, quiet })
 }
 
-const cardsAtOnce = 50
-const cardsAtMost = 200
+/** The handle in the address of a product's page, after its slash. */
+const slashed = (href) => /\/produ(?:ct|to)s?(\/[^/?#]+)/i.exec(href)?.[1]
+
+/**
+ * Requests the page's data, with the products that it lists (200 at most, 50 a request) as the API takes them: ids of
+ * `data-product-id`, and handles of links with a slash before each. Adds products that are not in `known`. If the request
+ * for some of them fails, the others are shown.
+ */
+async function read(known) {
+  const {
+    page,
+    productId,
+    asked = new Set([undefined, '', productId]),
+    handles = {},
+    widgets: before,
+  } = known ?? currentPage()
+  const listed = [
+    ...all('[data-product-id]').map(({ dataset }) => dataset.productId),
+    ...all('a[href*="/produ"]').map(({ href }) => slashed(href)),
+  ]
+    .filter((each) => !asked.has(each) && asked.add(each))
+    .slice(0, 200)
+  if (known && listed.length === 0) return known
+  const parts = []
+  for (let at = 0; at === 0 || at < listed.length; at += 50) {
+    parts.push(requestWidgets({ page, productId, cards: listed.slice(at, at + 50).join() }))
+  }
+  const widgets = before ?? { ...(await parts[0]), cards: {} }
+  for (const { value } of await Promise.allSettled(parts)) {
+    Object.assign(widgets.cards, value?.cards)
+    Object.assign(handles, value?.handles)
+  }
+  return { page, productId, asked, widgets, handles }
+}
 
 async function load(mine) {
-  const { page, productId } = currentPage()
   carryClickToken()
-  const ids = [...document.querySelectorAll('[data-product-id]')].map((each) => each.dataset.productId)
-  const listed = [...new Set(ids.filter((id) => id && id !== productId))].slice(0, cardsAtMost).sort()
-  const parts = []
-  for (let at = 0; at === 0 || at < listed.length; at += cardsAtOnce)
-    parts.push(requestWidgets({ page, productId, cards: listed.slice(at, at + cardsAtOnce).join(',') }))
-  const [first, ...more] = parts
-  // If the request for some of the cards fails, the others are still shown.
-  const answered = [await first, ...(await Promise.all(more.map((each) => each.catch(() => ({})))))]
+  const next = await read()
   if (mine !== turn) return
-  const widgets = { ...answered[0], cards: Object.assign({}, ...answered.map(({ cards }) => cards)) }
+  const { page, productId } = next
   if (page === 'product' && productId && productId !== now?.productId)
     tell('product-view', 'page', { productId })
-  now = { page, productId, widgets, listed }
+  now = next
   Object.assign(api, now)
+}
+
+/** Places elements again after the theme has redrawn a part of the page. `isDisturbed`: something placed is gone. */
+async function onRedraw(isDisturbed) {
+  const before = now
+  const next = await read(before)
+  if (now !== before || (next === before && !isDisturbed)) return
+  now = next
+  await placeAll()
 }
 
 /** Reads page, product and data. Runs again in shops that change pages without loading them. */
@@ -231,7 +246,7 @@ async function refresh() {
   if (mine !== turn || !now) return ready
   document.dispatchEvent(new CustomEvent('storefront:widgets', { detail: api }))
   for (const { tag } of elements) {
-    for (const each of document.querySelectorAll(tag)) {
+    for (const each of all(tag)) {
       if (each.placed && !each.placed.isConnected) each.remove()
       else if (each.isNear) each.show().catch(quiet)
     }

@@ -97,12 +97,17 @@ const find = (root) => Element.prototype.querySelectorAll.call(root, 'img, pictu
 /** The picture before the host or before one of its ancestors; otherwise the only picture inside an ancestor. */
 function pictureBefore(host) {
   for (let each = host; each && each !== document.body; each = each.parentElement) {
+    const before = []
     for (let one = each.previousElementSibling; one; one = one.previousElementSibling) {
-      if (one.localName.startsWith('store-')) continue
+      if (!one.localName.startsWith('store-') && one.localName !== 'dialog') before.push(one)
+    }
+    // A gallery may have one form for phones and one for desktops, of which one is hidden.
+    const one = before.find((at) => at.offsetHeight > 0) ?? before[0]
+    if (one) {
       const pictures = [...find(one)].filter(({ parentElement }) => parentElement.localName !== 'picture')
       return pictures.length === 1 ? pictures[0] : one
     }
-    if (each.dataset.productId) return null
+    if (each.dataset.productId || each.dataset.storeCard) return null
   }
   return null
 }

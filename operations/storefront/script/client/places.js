@@ -1,49 +1,7 @@
 // Places the elements that a theme did not place: at the theme's marks (`data-store-spot`), or at spots of known themes.
 
-/**
- * Spots of known themes. `in` are selectors, tried in order; a mark of the theme for the spot takes precedence. `side` is
- * where the element is inserted, relative to the found node.
- */
-const spots = {
-  floating: { in: ['body'], side: 'append' },
-  gallery: { in: ['.product__media-wrapper', '.product-gallery', '.js-product-slider'], side: 'append' },
-  'below-gallery': {
-    in: ['.product__media-wrapper', '.product-gallery', '.js-product-slider'],
-    side: 'after',
-  },
-  'above-title': { in: ['.product__title', '.product-title', '.js-product-name', 'main h1'], side: 'before' },
-  'below-title': { in: ['.product__title', '.product-title', '.js-product-name', 'main h1'], side: 'after' },
-  'below-price': {
-    in: ['.product__info-container .price', '.product-price', '.js-price-display', 'main .price'],
-    side: 'after',
-  },
-  'above-buy-button': {
-    in: ['form[action*="/cart/add"]', '.js-product-form', '.product-form'],
-    side: 'before',
-  },
-  'below-buy-button': {
-    in: ['form[action*="/cart/add"]', '.js-product-form', '.product-form'],
-    side: 'after',
-  },
-  'below-description': {
-    in: ['.product__description', '.product-description', '.js-product-description'],
-    side: 'after',
-  },
-  'contact-form': { in: [], side: 'append' },
-  'page-top': { in: ['main'], side: 'prepend' },
-  'page-middle': { in: ['main > section', 'main > .shopify-section', 'main > :first-child'], side: 'after' },
-  'page-bottom': { in: ['main'], side: 'append' },
-  cart: {
-    in: ['#main-cart-items', 'form[action$="/cart"]', '.js-ajax-cart-panel', 'main .cart'],
-    side: 'before',
-  },
-}
-const cardSpots = {
-  'card-image': { in: ['.card__media', '.product-card__image', 'picture', 'img'], side: 'after' },
-  'card-above-title': { in: ['.card__heading', '.product-card__title', 'h3', 'h2'], side: 'before' },
-  'card-title': { in: ['.card__heading', '.product-card__title', 'h3', 'h2'], side: 'after' },
-  'card-price': { in: ['.price', '.product-card__price'], side: 'after' },
-}
+import { findScroller, layer, stepAside } from './layers.js'
+import { findCards, findGallery, findSpot, idOfCard } from './spots.js'
 
 const root = document.documentElement
 const heightVariable = (name) => `var(--storefront-${name}, 0px)`
@@ -96,6 +54,8 @@ addEventListener('resize', () => {
  */
 function findHolder(made) {
   const { body } = document
+  const scroller = made.style.position === 'fixed' ? null : findScroller()
+  if (scroller) return scroller
   const its = getComputedStyle(body)
   const { display, flexDirection, justifyContent, willChange, contain } = its
   const isColumns =
@@ -133,16 +93,17 @@ function createFixedPlace(name, asked) {
   const how = sides[1] ?? 'static'
   const isFixed = how === 'fixed'
   const from = isFixed ? heightVariable(`${block}-sticky`) : 0
-  Object.assign(made.style, { ...bare, [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
+  Object.assign(made.style, { ...bare, [block]: from, position: how, zIndex: layer(isFixed ? 6 : 0) })
   // A body that is a flex column could shrink the strip to the width of its content.
-  made.style.alignSelf = 'stretch'
+  Object.assign(made.style, { alignSelf: 'stretch', flexShrink: 0 })
   if (isFixed) made.style.insetInline = 0
   const holder = findHolder(made)
   if (block === 'bottom') holder.append(made)
   else if (holder === root) document.body.before(made)
   else holder.prepend(made)
+  stepAside()
   if (how !== 'static') measure(made, `${block}-${how}`)
-  if (how === 'sticky') scrollBeside(block)
+  if (how === 'sticky') scrollBeside(block, findScroller() ?? root)
   return made
 }
 
@@ -150,11 +111,11 @@ function createFixedPlace(name, asked) {
  * Sets `scroll-padding`, so that the strip does not cover an element that the browser scrolls to for keyboard focus or a
  * link. Set on the root, because a page may replace its body.
  */
-function scrollBeside(block) {
+function scrollBeside(block, scroller) {
   const name = `scroll-padding-${block}`
-  if (root.style.getPropertyValue(name)) return
-  const theirs = getComputedStyle(root).getPropertyValue(name)
-  root.style.setProperty(
+  if (scroller.style.getPropertyValue(name)) return
+  const theirs = getComputedStyle(scroller).getPropertyValue(name)
+  scroller.style.setProperty(
     name,
     `calc(${theirs === 'auto' ? '0px' : theirs} + ${heightVariable(`${block}-sticky`)})`,
   )
@@ -180,7 +141,7 @@ function cornerFor(block, inline, asked) {
       ...bare,
       position: 'fixed',
       [block]: 0,
-      zIndex: 9500,
+      zIndex: layer(5),
       display: 'flex',
       flexFlow: isRow ? `row ${wrap}` : column,
       // `left` and `right` are sides of the window, independent of the writing direction.
@@ -192,6 +153,7 @@ function cornerFor(block, inline, asked) {
     })
     corners.set(corner, { block, inline, name, isPassing, size: { width: 0, height: 0 } })
     findHolder(corner).append(corner)
+    stepAside()
     new ResizeObserver(([{ borderBoxSize }]) => {
       const { inlineSize: width, blockSize: height } = borderBoxSize[0]
       if (!corners.has(corner)) return
@@ -240,19 +202,10 @@ function layOutEdge(block) {
 }
 
 const find = (root, selector) => Element.prototype.querySelector.call(root, selector)
-const findFirst = (root, name, selectors) => {
-  const marked = find(root, `[data-store-spot~="${name}"]`)
-  if (marked) return { at: marked, side: 'append' }
-  for (const selector of selectors) {
-    const at = find(root, selector)
-    if (at) return { at, side: null }
-  }
-  return null
-}
 
 /** Whether elements can be placed on a page: it is of a known kind, or has marks or product cards. */
-export const spotsOn = (page) =>
-  page !== 'other' || find(root, '[data-store-spot], [data-product-id]') !== null
+const spotsOn = (page) =>
+  page !== 'other' || find(root, '[data-store-spot], [data-product-id], [data-store-card]') !== null
 
 const isInFlow = (each) => !/absolute|fixed/.test(getComputedStyle(each).position)
 
@@ -272,10 +225,11 @@ export function roomCss() {
   }
   const rules = { edge: '', spot: '' }
   let above = 0
-  const holder = find(root, '[data-store-spot^=edge-top]')?.parentElement === root ? ':root' : 'body'
+  const around = find(root, '[data-store-spot^=edge-top]')?.parentElement
+  const holder = around === root ? ':root' : 'body'
   for (const [name, height] of heights) {
     if (height === 0) continue
-    if (name.startsWith('edge-top')) above += height
+    if (name.startsWith('edge-top') && (around === root || around === document.body)) above += height
     const mark = CSS.escape(name)
     rules[name.startsWith('edge') ? 'edge' : 'spot'] +=
       `[data-store-spot="${mark}"]{min-height:${height}px!important}`
@@ -286,6 +240,28 @@ export function roomCss() {
 }
 
 const ranks = new WeakMap()
+/** The elements that were placed and that are still in the page, as far as is known. */
+let placed = []
+
+let watch
+/**
+ * Calls `onRedraw` after the theme has redrawn a part of the page; with true if something that was placed is gone. Only
+ * the first call counts.
+ */
+export function watchRedraws(onRedraw) {
+  if (watch) return
+  let timer
+  const look = () => {
+    timer = null
+    onRedraw(placed.some((each) => !each.isConnected))
+  }
+  const isOurs = ({ addedNodes, removedNodes }) =>
+    removedNodes.length === 0 && [...addedNodes].every((each) => /^(store-|#)/.test(each.localName ?? '#'))
+  watch = new MutationObserver((records) => {
+    if (!timer && !records.every(isOurs)) timer = setTimeout(look, 100)
+  })
+  watch.observe(root, { childList: true, subtree: true })
+}
 
 /**
  * Inserts an element. Elements at the same place are sorted by `rank`, regardless of the order in which they are
@@ -295,6 +271,7 @@ function put(tag, at, side, attributes, rank) {
   const made = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) if (value != null) made.setAttribute(name, value)
   made.placed = at
+  placed = [...placed.filter((each) => each.isConnected), made]
   if (at.dataset.storeSpot?.startsWith('corner')) made.style.pointerEvents = 'auto'
   const there = (ranks.get(at) ?? []).filter((each) => each.made.isConnected)
   const beside = there.filter((each) => each.side === side)
@@ -310,14 +287,32 @@ function put(tag, at, side, attributes, rank) {
   return made
 }
 
+/** Places the wanted elements of the page `now`, in the order of all `elements`. One that fails leaves out no other. */
+export async function placeAll(wanted, now, { api, bring, elements, quiet }) {
+  const cards = findCards(now.productId, now.handles)
+  const isSpotted = spotsOn(now.page)
+  await Promise.all(
+    wanted.map(async (each) => {
+      if (!each.floats && !isSpotted) return
+      try {
+        const { places = () => [{ spot: 'floating' }] } = (await bring(each.file)).default
+        const asked = await places(now.widgets[each.widget], api)
+        place(each.tag, asked, elements.indexOf(each), { ...now, cards })
+      } catch (error) {
+        quiet(error)
+      }
+    }),
+  )
+}
+
 /**
  * Places an element. An entry of `wanted` is `{ spot, attributes?, offset?, isPassing? }` for a spot of the page, or
  * `{ card, attributes? }` for a spot of each product card. Nothing is placed where the theme or an earlier pass has already
- * placed the element. `rank` is the element's position among all elements, `productId` the product of the page.
+ * placed the element. `rank` is the element's position among all elements.
  */
-export function place(tag, wanted, rank, productId) {
+function place(tag, wanted, rank, { productId, cards }) {
   for (const { spot, card, attributes = {}, ...asked } of wanted) {
-    if (card) placeOnCards(tag, card, attributes, rank, productId)
+    if (card) placeOnCards(tag, card, attributes, rank, cards)
     else placeOnPage(tag, spot, attributes, asked, rank, productId)
   }
 }
@@ -340,32 +335,49 @@ function holdCorner(made, within) {
   if (getComputedStyle(holder).position === 'static') holder.style.position = 'relative'
 }
 
+/** Inserts an element at a found spot. In a column of flexible boxes it takes the whole width, as a block does. */
+function putAt({ at, side }, tag, attributes, rank) {
+  const made = put(tag, at, side, attributes, rank)
+  const { display, flexDirection } = getComputedStyle(made.parentElement)
+  if (/flex/.test(display) && flexDirection.startsWith('column')) made.style.alignSelf = 'stretch'
+  return made
+}
+
+/** Gives an element across the page the theme's content width: the margins of headings and pictures in `main`. */
+function keepToContent(made) {
+  const around = made.closest('main, #content-wrapper')
+  const measureMargin = () => {
+    const from = around.getBoundingClientRect().left
+    const lefts = [...around.querySelectorAll('h1, h2, h3, img')]
+      .filter((each) => each.offsetHeight > 0)
+      .map((each) => each.getBoundingClientRect().left - from)
+    const margin = Math.min(...lefts.filter((each) => each >= 1))
+    made.style.marginInline = margin < innerWidth / 4 ? `${margin}px` : ''
+  }
+  if (around) new ResizeObserver(measureMargin).observe(around)
+}
+
 function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const same = sameAs(tag, attributes)
   const there = [...document.querySelectorAll(same)]
   // An element with the id of the page's own product is not a card.
-  const findCard = (each) => each.closest('[data-product-id]')
-  if (there.some((each) => [undefined, productId].includes(findCard(each)?.dataset.productId))) return
+  const findCard = (each) => each.closest('[data-product-id], [data-store-card]')
+  if (there.some((each) => [undefined, productId].includes(idOfCard(findCard(each))))) return
   const kept = createFixedPlace(name, asked)
   if (kept) return put(tag, kept, 'append', attributes, rank)
-  const spot = spots[name]
-  if (!spot) return
-  const found = findFirst(root, name, spot.in)
+  const found = findSpot(root, name)
   if (!found) return
-  const made = put(tag, found.at, found.side ?? spot.side, attributes, rank)
+  const made = putAt(found, tag, attributes, rank)
+  if (name.startsWith('page-') && found.at.matches('main, #content-wrapper, main > *')) keepToContent(made)
   // Searches only within the gallery, which may load its pictures later.
-  holdCorner(made, made.closest(spots.gallery.in.join()) ?? document.body)
+  holdCorner(made, findGallery(made) ?? document.body)
 }
 
-function placeOnCards(tag, name, attributes, rank, productId) {
-  const spot = cardSpots[name]
-  for (const card of document.querySelectorAll('[data-product-id]')) {
-    if (card.dataset.productId === productId || card.localName.startsWith('store-')) continue
+function placeOnCards(tag, name, attributes, rank, cards) {
+  for (const [card, cardId] of cards) {
     if (find(card, sameAs(tag, attributes))) continue
-    const found = findFirst(card, name, spot.in)
+    const found = findSpot(card, name)
     if (!found) continue
-    const own = { ...attributes, 'product-id': card.dataset.productId }
-    const made = put(tag, found.at, found.side ?? spot.side, own, rank)
-    holdCorner(made, card)
+    holdCorner(putAt(found, tag, { ...attributes, 'product-id': cardId }, rank), card)
   }
 }

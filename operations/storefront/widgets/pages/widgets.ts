@@ -8,7 +8,11 @@ import { widgetPages } from '../widgets.ts'
 const query = object({
   page: z.enum(widgetPages).default('other'),
   productId: z.string().min(1).max(64).optional(),
-  cards: z.string().max(3400).optional().describe('Ids of products that the page lists, separated by commas'),
+  cards: z
+    .string()
+    .max(12_000)
+    .optional()
+    .describe('Products that the page lists, separated by commas: ids, or handles with a slash before each'),
 })
 const cardsAtMost = 50
 
@@ -23,10 +27,13 @@ export default storefrontPage({
   feature: null,
   async handler(ctx, visit) {
     const { page, productId = null, cards: listed } = visit.query(query)
-    const ids = (listed?.split(',') ?? []).map((id) => id.trim())
-    const cards = [...new Set(ids.filter((id) => id !== '' && id.length <= 64))].sort()
-    if (cards.length > cardsAtMost) throw refuse('bad_request', `cards: may name ${cardsAtMost} products`)
-    const { packed, until } = await publish(ctx, visit, { page, productId, cards })
+    const named = [...new Set((listed?.split(',') ?? []).map((each) => each.trim()))].sort()
+    const cards = named.filter((each) => each !== '' && !each.startsWith('/') && each.length <= 64)
+    const handles = named.filter((each) => each.startsWith('/')).map((each) => each.slice(1))
+    if (cards.length + handles.length > cardsAtMost) {
+      throw refuse('bad_request', `cards: may name ${cardsAtMost} products`)
+    }
+    const { packed, until } = await publish(ctx, visit, { page, productId, cards, handles })
     const remainingSeconds = until === null ? freshSeconds : Math.floor((until - ctx.clock.ms()) / 1000)
     const maxAge = Math.max(0, Math.min(freshSeconds, remainingSeconds))
     const control = `public, max-age=${maxAge}, stale-while-revalidate=300`

@@ -86,8 +86,10 @@ test.skipIf(!hasChromium)(
       'bar.js',
       'elements.js',
       'hooks.js',
+      'layers.js',
       'places.js',
       'preact.js',
+      'spots.js',
       'store-free-shipping-bar.js',
       'texts.js',
     ]

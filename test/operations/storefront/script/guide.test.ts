@@ -202,8 +202,8 @@ describe('the interface between shop and elements', () => {
     expect(guide).toContain('No element has slots')
   })
   test('spots of pages and of cards', () => {
-    const { declared } = readModule(join(client, 'places.js'))
-    const made = ['spots', 'cardSpots'].flatMap((name) => [...declared.get(name)!.keys])
+    const { declared } = readModule(join(client, 'spots.js'))
+    const made = [...declared.get('spots')!.keys]
     const listed = [...tableUnder('## Where elements are placed').keys()]
     // Corners and edges are created, and `floating` means no place.
     expect(listed.filter((name) => !/^(edge|corner)-|^-sticky$|^data-/.test(name)).sort()).toEqual(

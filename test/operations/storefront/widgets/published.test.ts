@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
+import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { markStorefrontChanged } from '#operations/storefront/index'
 import { publish } from '#operations/storefront/widgets/published'
 import type { SectionExtensions } from '#runtime/extensions'
 import { testApp } from '#test/support/app'
+import { connectedStore } from '#test/support/platform'
 import { refused } from '#test/support/refused'
 import { setRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
@@ -73,12 +76,28 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect(listed.body.cards).toEqual({
       a: { testWishes: { wished: 'a' } },
       b: { testWishes: { wished: 'b' } },
+      none: {},
     })
     const again = await read(shop, '?page=category&cards=a,b,none')
     expect(again.headers.get('etag')).toBe(listed.headers.get('etag'))
     const many = Array.from({ length: 51 }, (_, n) => `p${n}`).join(',')
     const tooMany = await read(shop, `?cards=${many}`)
     expect(tooMany).toMatchObject(refused(400, 'cards: may name 50 products'))
+  })
+
+  test('listed products may be named by the handles of their addresses', async () => {
+    const shop = await connectedStore(app)
+    await putProducts(shop.platform, [
+      { id: '1003', name: 'Chá', handle: 'chá-verde', variants: [{ id: '2009', price: 9 }] },
+    ])
+    await (await shop.context()).queue(productSnapshotsRefresh, { productIds: ['1001', '1003'] })
+    await app.drainJobs()
+    const { body } = await read(
+      shop,
+      `?page=category&cards=${encodeURIComponent('1002,/caneca,/ch%C3%A1-verde,/%,/no')}`,
+    )
+    expect(body.handles).toEqual({ caneca: '1001', 'ch%C3%A1-verde': '1003' })
+    expect(Object.keys(body.cards)).toEqual(['1001', '1002', '1003'])
   })
 
   test('an id named like an Object.prototype member is an ordinary id', async () => {
