@@ -124,7 +124,7 @@ test('the storefront shows stickers as long as the product meets their condition
   expect((await shown(shop))[0]).toMatchObject({ scope: 'products', productIds: ids, condition: 'always' })
   const inList = async (productId: string) => {
     const { body } = await visit(shop, '/widgets?page=category&cards=2001,2003,elsewhere')
-    const items = body.cards[productId]?.stickers.items ?? []
+    const items = body.cards[productId]?.stickers?.items ?? []
     return items.map((each: { text: string }) => each.text).sort()
   }
   expect(await inList('2001')).toEqual(['low-stock', 'named', 'new'])
