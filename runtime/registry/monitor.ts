@@ -4,7 +4,7 @@ import type { LoadedOperation } from './loaded.ts'
 const parameter = /:([a-zA-Z]+)/g
 const toShape = (path: string): string => path.replace(parameter, ':')
 
-/** Finds the read that a monitor names; its parameters may have other names there. */
+/** Finds the GET operation at a monitor's path; the operation may name its parameters differently. */
 export function findMonitor(
   operations: readonly LoadedOperation[],
   monitor: string,

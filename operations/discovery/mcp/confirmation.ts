@@ -1,4 +1,7 @@
-/** Asks the merchant before an irreversible write, if the client can show a question (elicitation). */
+/**
+ * Asks the merchant before a write with consequences (messages, money, access, what cannot be undone), if the client can
+ * show a question (elicitation). The question has the figures of the operation's previews.
+ */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type InputRequiredResult,

@@ -1,6 +1,7 @@
 /** Reads the catalog cache. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
+import { sanitizeText } from '#runtime/values/sanitize'
 
 interface SnapshotVariant {
   variantId: string
@@ -105,7 +106,7 @@ export async function findByHandle(
 
 function decodeHandle(written: string): string {
   try {
-    return decodeURIComponent(written)
+    return sanitizeText(decodeURIComponent(written))
   } catch {
     return written
   }

@@ -42,7 +42,7 @@ function contextAt(ctx: SystemContext, at: Date): SystemContext {
   return new SystemContext(services, ctx.log, ctx.requestId, { root: ctx.root })
 }
 
-/** Writes the transitions that are due, and sends them to the provider. If this fails, the charge still runs. */
+/** Writes the due changes of the subscription, and sends them to the provider. If this fails, the charge still runs. */
 async function reconcileStore(ctx: SystemContext, storeId: string): Promise<void> {
   const store = await ctx.forStore(storeId)
   if (!store) return

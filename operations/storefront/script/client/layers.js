@@ -1,4 +1,5 @@
-// Keeps what floats clear of the theme's own layers: behind its open drawers and dialogs, and off its sticky header.
+// Keeps bars, buttons and alerts, which float over the page, behind the theme's open drawers and dialogs, and moves the
+// theme's sticky header below our bar. Also reads how far the page is scrolled, whatever element scrolls.
 
 const root = globalThis.document?.documentElement
 /** The layer of what floats; merchants may set `--storefront-layer`. Ours are at most six above it. */
@@ -81,7 +82,7 @@ function later(look) {
 
 let isWatching = false
 /** Begins to watch the theme's layers, once something floats. */
-export function stepAside() {
+export function watchLayers() {
   if (isWatching) return
   isWatching = true
   isLockedAlways = isLocked()

@@ -1,6 +1,6 @@
 // Places the elements that a theme did not place: at the theme's marks (`data-store-spot`), or at spots of known themes.
 
-import { findScroller, layer, stepAside } from './layers.js'
+import { findScroller, layer, watchLayers } from './layers.js'
 import { findCards, findGallery, findSpot, idOfCard } from './spots.js'
 
 const root = document.documentElement
@@ -101,7 +101,7 @@ function createFixedPlace(name, asked) {
   if (block === 'bottom') holder.append(made)
   else if (holder === root) document.body.before(made)
   else holder.prepend(made)
-  stepAside()
+  watchLayers()
   if (how !== 'static') measure(made, `${block}-${how}`)
   if (how === 'sticky') scrollBeside(block, findScroller() ?? root)
   return made
@@ -153,7 +153,7 @@ function cornerFor(block, inline, asked) {
     })
     corners.set(corner, { block, inline, name, isPassing, size: { width: 0, height: 0 } })
     findHolder(corner).append(corner)
-    stepAside()
+    watchLayers()
     new ResizeObserver(([{ borderBoxSize }]) => {
       const { inlineSize: width, blockSize: height } = borderBoxSize[0]
       if (!corners.has(corner)) return
@@ -253,7 +253,10 @@ export function watchRedraws(onRedraw) {
   let timer
   const look = () => {
     timer = null
-    onRedraw(placed.some((each) => !each.isConnected))
+    const before = placed.length
+    // Forgets what is gone: a card that a filter removed is not missed again at each later change.
+    placed = placed.filter((each) => each.isConnected)
+    onRedraw(placed.length < before)
   }
   const isOurs = ({ addedNodes, removedNodes }) =>
     removedNodes.length === 0 && [...addedNodes].every((each) => /^(store-|#)/.test(each.localName ?? '#'))

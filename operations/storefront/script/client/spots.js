@@ -1,11 +1,11 @@
-// Finds the spots of elements in themes that have no marks: selectors of known themes, and rules for choosing among what
-// they match.
+// Finds the spots of elements and the product cards: a theme's marks first, else selectors of known themes, and rules for
+// choosing among what they match.
 
 /**
  * Spots by name. `in` are selectors, the more precise ones first: Shopify's Dawn and the themes derived from it, Horizon,
  * WooCommerce's Storefront, PrestaShop's Classic, Nuvemshop. `side` is where an element is inserted, relative to the
- * found node. `has`: what a node must show to be preferred. `isOuter`: a node that is all its parent contains stands for
- * its parent.
+ * found node. `has`: what a node must show to be preferred. `isOuter`: if the found node
+ * is its parent's only child, the parent is used. `isInColumn`: the element stays in the node's own column.
  */
 const galleries = {
   in: [

@@ -94,7 +94,7 @@ describe('GET /storefront/:publicId/widgets', () => {
     await app.drainJobs()
     const { body } = await read(
       shop,
-      `?page=category&cards=${encodeURIComponent('1002,/caneca,/ch%C3%A1-verde,/%,/no')}`,
+      `?page=category&cards=${encodeURIComponent('1002,/caneca,/ch%C3%A1-verde,/%,/%00,/no')}`,
     )
     expect(body.handles).toEqual({ caneca: '1001', 'ch%C3%A1-verde': '1003' })
     expect(Object.keys(body.cards)).toEqual(['1001', '1002', '1003'])
