@@ -29,7 +29,7 @@ function carryClickToken() {
 
 const paths = [
   ['home', /^\/([a-z]{2}(-[a-z]{2})?\/?)?$/i],
-  ['product', /^\/([a-z]{2}(-[a-z]{2})?\/)?(collections\/[^/]+\/)?produ(ct|to)s?\//i],
+  ['product', /^\/([a-z]{2}(-[a-z]{2})?\/)?(collections\/[^/]+\/)?produ(ct|c?to)s?\//i],
   ['cart', /^\/([a-z]{2}(-[a-z]{2})?\/)?(cart|carrinho|carrito|comprar)\b/i],
   ['category', /^\/([a-z]{2}(-[a-z]{2})?\/)?(categor(y|ies)|collections?|categorias?)\b/i],
 ]
@@ -180,32 +180,33 @@ async function placeAll() {
 }
 
 /** The handle in the address of a product's page, after its slash. */
-const slashed = (href) => /\/produ(?:ct|to)s?(\/[^/?#]+)/i.exec(href)?.[1]
+const slashed = (href) => /\/produ(?:ct|c?to)s?(\/[^/?#]+)/i.exec(href)?.[1]
 
 /**
  * Requests the page's data, with the products that it lists (200 at most, 50 a request) as the API takes them: ids of
- * `data-product-id`, and handles of links with a slash before each. Adds products that are not in `known`. If the request
- * for some of them fails, the others are shown.
+ * attributes (PrestaShop's and WooCommerce's, too), and handles of links with a slash before each. Adds products that are
+ * not in `known`. If the request for some of them fails, the others are shown.
  */
 async function read(known) {
   const {
     page,
     productId,
-    asked = new Set([undefined, '', productId]),
+    asked = new Set([productId]),
     handles = {},
     widgets: before,
   } = known ?? currentPage()
   const listed = [
-    ...all('[data-product-id]').map(({ dataset }) => dataset.productId),
+    ...['product-id', 'id-product', 'product_id'].flatMap((name) =>
+      all(`[data-${name}]`).map((each) => said(name, each)),
+    ),
     ...all('a[href*="/produ"]').map(({ href }) => slashed(href)),
   ]
-    .filter((each) => !asked.has(each) && asked.add(each))
+    .filter((each) => each && !asked.has(each) && asked.add(each))
     .slice(0, 200)
   if (known && listed.length === 0) return known
   const parts = []
-  for (let at = 0; at === 0 || at < listed.length; at += 50) {
-    parts.push(requestWidgets({ page, productId, cards: listed.slice(at, at + 50).join() }))
-  }
+  do parts.push(requestWidgets({ page, productId, cards: listed.splice(0, 50).join() }))
+  while (listed.length > 0)
   const widgets = before ?? { ...(await parts[0]), cards: {} }
   for (const { value } of await Promise.allSettled(parts)) {
     Object.assign(widgets.cards, value?.cards)

@@ -44,13 +44,21 @@ export function useReportedHeight(host, name, box, more = 0) {
   }, [host, name])
 }
 
-/** Keeps the node `over` exactly over the picture that precedes the host, in every page layout. */
+/** Keeps the node `over` exactly over the host's picture, in every page layout; a theme may replace the picture. */
 export function useOver(over, host, isWanted) {
   useEffect(() => {
-    const picture = isWanted ? pictureBefore(host) : null
-    if (!picture) return
-    const watch = new ResizeObserver(() => scheduleMove(over.current, picture))
-    for (const each of new Set([picture, picture.parentElement, document.body])) watch.observe(each)
+    if (!isWanted) return
+    let seen
+    const watch = new ResizeObserver(() => {
+      const picture = findPicture(host)
+      if (!picture) return
+      if (picture !== seen) {
+        seen = picture
+        for (const each of [picture, picture.parentElement]) if (each !== document.body) watch.observe(each)
+      }
+      scheduleMove(over.current, picture)
+    })
+    watch.observe(document.body)
     return () => watch.disconnect()
   }, [host, isWanted])
 }
@@ -92,20 +100,34 @@ function measureOffset(over, picture) {
   }
 }
 
-const find = (root) => Element.prototype.querySelectorAll.call(root, 'img, picture, video')
+const find = (root) => [...Element.prototype.querySelectorAll.call(root, 'img, video')]
+const isPicture = (each) => each.matches('img, video, .placeholder-svg') || find(each).length > 0
+const areaOf = ({ offsetWidth, offsetHeight }) => offsetWidth * offsetHeight
 
-/** The picture before the host or before one of its ancestors; otherwise the only picture inside an ancestor. */
-function pictureBefore(host) {
+const siblings = (each, side) => {
+  const found = []
+  for (let one = each[side]; one; one = one[side]) {
+    if (!/^(store-.*|dialog)$/.test(one.localName)) found.push(one)
+  }
+  return found
+}
+
+/**
+ * The picture next to the host or to one of its ancestors, before it if there is one. A gallery may have one form for
+ * phones and one for desktops, of which one is hidden, and small pictures to choose from: the largest is taken. A row of
+ * pictures of one size is taken as a whole.
+ */
+function findPicture(host) {
   for (let each = host; each && each !== document.body; each = each.parentElement) {
-    const before = []
-    for (let one = each.previousElementSibling; one; one = one.previousElementSibling) {
-      if (!one.localName.startsWith('store-') && one.localName !== 'dialog') before.push(one)
-    }
-    // A gallery may have one form for phones and one for desktops, of which one is hidden.
-    const one = before.find((at) => at.offsetHeight > 0) ?? before[0]
-    if (one) {
-      const pictures = [...find(one)].filter(({ parentElement }) => parentElement.localName !== 'picture')
-      return pictures.length === 1 ? pictures[0] : one
+    const before = siblings(each, 'previousElementSibling')
+    const [one] = [before, siblings(each, 'nextElementSibling')].flatMap((all) =>
+      all.filter(isPicture).sort((a, b) => areaOf(b) - areaOf(a)),
+    )
+    const around = one ?? before.find((at) => at.offsetHeight > 0) ?? before[0]
+    if (around) {
+      const pictures = find(around)
+      const large = pictures.filter((at) => at.offsetWidth > around.offsetWidth / 2)
+      return pictures.length === 1 ? pictures[0] : large.length === 1 ? large[0] : around
     }
     if (each.dataset.productId || each.dataset.storeCard) return null
   }

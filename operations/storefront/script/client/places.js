@@ -325,37 +325,51 @@ const sameAs = (tag, { placement }) =>
   `${tag}:not([placement])${placement ? `, ${tag}[placement="${placement}"]` : ''}`
 
 /**
- * Makes the picture's nearest block container a positioned element, for an element in the picture's corner. An inline link
- * cannot be such a container. A container that the theme itself positions, now or once it is visible, stays unchanged.
+ * Finds the picture's nearest block container, for an element in the picture's corner, which is placed relative to it. An
+ * inline link cannot be such a container. Null if the theme itself positions one, now or once it is visible.
  */
-function holdCorner(made, within) {
-  if (made.getAttribute('placement') !== 'corner') return
+function findCorner(made, within) {
+  if (made.getAttribute('placement') !== 'corner') return null
   const isHolder = (each) =>
     !/^(inline|contents)$/.test(getComputedStyle(each).display) && each.querySelector('img, picture, video')
   let holder = made.parentElement
   while (holder && holder !== within && !isHolder(holder)) holder = holder.parentElement
-  if (!holder || holder === document.body || holder.contains(made.offsetParent)) return
-  if (getComputedStyle(holder).position === 'static') holder.style.position = 'relative'
+  if (!holder || holder === document.body || holder.contains(made.offsetParent)) return null
+  return getComputedStyle(holder).position === 'static' ? holder : null
 }
 
-/** Inserts an element at a found spot. In a column of flexible boxes it takes the whole width, as a block does. */
-function putAt({ at, side }, tag, attributes, rank) {
+/** Measures before it changes, because a measurement after each change would force a layout each time. */
+function holdCorners(all) {
+  const holders = all.map(({ made, within }) => findCorner(made, within))
+  for (const holder of holders) if (holder) holder.style.position = 'relative'
+}
+
+/** Finds a spot, and whether it is in a column of flexible boxes, where an element takes the whole width as a block does. */
+function findPlace(within, name, productId) {
+  const found = findSpot(within, name, productId)
+  if (!found) return null
+  const parent = /pend$/.test(found.side) ? found.at : found.at.parentElement
+  const { display, flexDirection } = getComputedStyle(parent)
+  return { ...found, isInColumn: /flex/.test(display) && flexDirection.startsWith('column') }
+}
+
+function putAt({ at, side, isInColumn }, tag, attributes, rank) {
   const made = put(tag, at, side, attributes, rank)
-  const { display, flexDirection } = getComputedStyle(made.parentElement)
-  if (/flex/.test(display) && flexDirection.startsWith('column')) made.style.alignSelf = 'stretch'
+  if (isInColumn) made.style.alignSelf = 'stretch'
   return made
 }
 
-/** Gives an element across the page the theme's content width: the margins of headings and pictures in `main`. */
+/** Gives an element across the page the margins of headings and pictures in `main`, unless `main` itself has some. */
 function keepToContent(made) {
   const around = made.closest('main, #content-wrapper')
   const measureMargin = () => {
     const from = around.getBoundingClientRect().left
+    const isWithin = from + Number.parseFloat(getComputedStyle(around).paddingLeft) >= 1
     const lefts = [...around.querySelectorAll('h1, h2, h3, img')]
       .filter((each) => each.offsetHeight > 0)
       .map((each) => each.getBoundingClientRect().left - from)
     const margin = Math.min(...lefts.filter((each) => each >= 1))
-    made.style.marginInline = margin < innerWidth / 4 ? `${margin}px` : ''
+    made.style.marginInline = !isWithin && margin < innerWidth / 4 ? `${margin}px` : ''
   }
   if (around) new ResizeObserver(measureMargin).observe(around)
 }
@@ -368,19 +382,22 @@ function placeOnPage(tag, name, attributes, asked, rank, productId) {
   if (there.some((each) => [undefined, productId].includes(idOfCard(findCard(each))))) return
   const kept = createFixedPlace(name, asked)
   if (kept) return put(tag, kept, 'append', attributes, rank)
-  const found = findSpot(root, name)
+  const found = findPlace(root, name, productId)
   if (!found) return
   const made = putAt(found, tag, attributes, rank)
   if (name.startsWith('page-') && found.at.matches('main, #content-wrapper, main > *')) keepToContent(made)
   // Searches only within the gallery, which may load its pictures later.
-  holdCorner(made, findGallery(made) ?? document.body)
+  holdCorners([{ made, within: findGallery(made) ?? document.body }])
 }
 
 function placeOnCards(tag, name, attributes, rank, cards) {
-  for (const [card, cardId] of cards) {
-    if (find(card, sameAs(tag, attributes))) continue
-    const found = findSpot(card, name)
-    if (!found) continue
-    holdCorner(putAt(found, tag, { ...attributes, 'product-id': cardId }, rank), card)
-  }
+  const found = cards.flatMap(([card, cardId]) => {
+    const at = find(card, sameAs(tag, attributes)) ? null : findPlace(card, name)
+    return at ? [{ card, cardId, at }] : []
+  })
+  const putIn = ({ card, cardId, at }) => ({
+    made: putAt(at, tag, { ...attributes, 'product-id': cardId }, rank),
+    within: card,
+  })
+  holdCorners(found.map(putIn))
 }

@@ -10,7 +10,8 @@
 const galleries = {
   in: [
     ...['.product__media-wrapper', '.product-information__media media-gallery', 'media-gallery'],
-    ...['.woocommerce-product-gallery', '.images-container', '.product-gallery', '.js-product-slider'],
+    ...['.woocommerce-product-gallery', '.page-content:has(> .images-container)'],
+    ...['.product-gallery', '.js-product-slider'],
   ],
 }
 /** The gallery around a node, or null. */
@@ -19,7 +20,7 @@ const titles = {
   in: [
     '.product__title',
     '.product_title',
-    '.product-title',
+    'h1.product-title',
     '.js-product-name',
     '.product-details h1',
     'main h1',
@@ -64,14 +65,21 @@ const spots = {
   'below-buy-button': { ...buys, side: 'after' },
   'below-description': {
     in: [
-      ...['.product__description', '.woocommerce-product-details__short-description', '.product-description'],
+      ...['.product__description', '.woocommerce-tabs', '.product-information > .tabs'],
+      ...['.woocommerce-product-details__short-description', '.product-description'],
       ...['.js-product-description', '.product-details .rte:not(:has(h1)):not(product-price)'],
     ],
     side: 'after',
   },
   'contact-form': { in: [], side: 'append' },
   'page-top': { in: ['#content-wrapper', 'main'], side: 'prepend' },
-  'page-middle': { in: ['main > section', 'main > .shopify-section', 'main > :first-child'], side: 'after' },
+  'page-middle': {
+    in: [
+      ...['section.page-home > *', '#content-wrapper > section > :not(meta, h1, header)'],
+      ...['main > section', 'main > .shopify-section', 'main > :first-child'],
+    ],
+    side: 'after',
+  },
   'page-bottom': { in: ['#content-wrapper', 'main'], side: 'append' },
   cart: {
     in: [
@@ -140,14 +148,20 @@ function findOuter(at, root, { isOuter, isInColumn }) {
   return found
 }
 
-/** Finds a spot in the page or in a card: `{ at, side }`, or null. A mark of the theme takes precedence. */
-export function findSpot(root, name) {
+/**
+ * Finds a spot in the page, outside the cards of other products than `productId`, or in a card: `{ at, side }`, or null.
+ * A mark of the theme takes precedence.
+ */
+export function findSpot(root, name, productId) {
   const [mark] = listIn(root, `[data-store-spot~="${name}"]`)
   if (mark) return { at: mark, side: 'append' }
   const spot = spots[name]
   if (!spot) return null
   const { has, side } = spot
-  const all = spot.in.flatMap((selector) => listIn(root, selector)).filter((each) => !isOverPage(each))
+  const isOther = (each) => productId && ![undefined, productId].includes(idOfCard(each.closest(cardsIn)))
+  const all = spot.in
+    .flatMap((selector) => listIn(root, selector))
+    .filter((each) => !isOverPage(each) && !isOther(each))
   const at =
     all.find((each) => isShown(each) && (!has || listIn(each, has).some(isShown))) ??
     all.find(isShown) ??
@@ -156,7 +170,9 @@ export function findSpot(root, name) {
   if (!/after|before/.test(side)) return { at, side }
   const outer = findOuter(at, root, spot)
   const isColumn =
-    spot.isInColumn && !/^(img|picture)$/.test(outer.localName) && hasColumns(outer.parentElement)
+    spot.isInColumn &&
+    !/^(img|picture)$/.test(outer.localName) &&
+    (hasColumns(outer.parentElement) || getComputedStyle(outer).float !== 'none')
   return { at: outer, side: isColumn ? 'append' : side }
 }
 
@@ -165,30 +181,41 @@ const prices = '[class*="price" i], product-price'
 /** Regions in which a link to a product is not a card. */
 const elsewhere = 'header, footer, nav, form[action*="/cart"], [class*="cart"], [data-store-spot], dialog'
 
-/** Addresses of product pages end like this; Shopify's may begin with a collection. */
-const links = 'a[href*="/product"], a[href*="/produto"]'
+/**
+ * How cards name their product: in links by its handle, in WooCommerce's buttons and PrestaShop's cards by its id.
+ * Addresses of product pages contain one of these words; Shopify's may begin with a collection.
+ */
+const named = [
+  {
+    in: 'a[href*="/product"], a[href*="/produto"]',
+    idOf: ({ href }, handles) => handles[/\/produ(?:ct|c?to)s?\/([^/?#]+)/i.exec(href)?.[1]],
+  },
+  { in: '[data-product_id]', idOf: ({ dataset }) => dataset.product_id },
+  { in: '[data-id-product]', idOf: ({ dataset }) => dataset.idProduct },
+]
 const cardsIn = '[data-product-id], [data-store-card]'
 export const idOfCard = (card) => card?.dataset.storeCard ?? card?.dataset.productId
 
 /**
  * The product cards of the page except for its own product, with the ids of their products: elements with
- * `data-product-id`, and what surrounds links to a product with a picture. The latter are marked by `data-store-card`.
- * `handles`: ids by handle.
+ * `data-product-id`, and what surrounds other names of products with a picture. The latter are marked by
+ * `data-store-card`. `handles`: ids by handle.
  */
 export function findCards(productId, handles) {
-  const idOf = (link) => handles[/\/produ(?:ct|to)s?\/([^/?#]+)/i.exec(link.href)?.[1]]
-  for (const link of listIn(document.documentElement, links)) {
-    const id = idOf(link)
-    if (!id || id === productId || link.closest(elsewhere)) continue
-    const within = link.closest(cardsIn)
-    if (within && idOfCard(within) !== productId) continue
-    let card = link
-    for (let box = card; !box.matches('main, body, section, ul, ol'); box = box.parentElement) {
-      if (listIn(box, links).some((each) => idOf(each) !== id)) break
-      card = box
-      if (find(box, pictures) && find(box, prices)) break
+  for (const { in: selector, idOf } of named) {
+    for (const name of listIn(document.documentElement, selector)) {
+      const id = idOf(name, handles)
+      if (!id || id === productId || name.parentElement.closest(elsewhere)) continue
+      const within = name.closest(cardsIn)
+      if (within && idOfCard(within) !== productId) continue
+      let card = name
+      for (let box = card; !box.matches('main, body, section, ul, ol'); box = box.parentElement) {
+        if (listIn(box, selector).some((each) => idOf(each, handles) !== id)) break
+        card = box
+        if (find(box, pictures) && find(box, prices)) break
+      }
+      if (find(card, pictures)) card.dataset.storeCard = id
     }
-    if (find(card, pictures)) card.dataset.storeCard = id
   }
   return listIn(document.documentElement, cardsIn).flatMap((card) => {
     const id = idOfCard(card)

@@ -9,6 +9,7 @@ import { serveMedia } from '#test/support/demo-media'
 import { everythingOn } from '#test/support/every-element'
 import { connectedStore } from '#test/support/platform'
 import { hasThemes, openThemeShop, type ThemeName, themeNames } from '#test/support/themes/shop'
+import { productWidgets, readCards, readPlaces, seeAll, shown, topOf } from '#test/support/themes/walk'
 
 const { app, url } = await servedApp()
 const themeScript = readFileSync(
@@ -52,27 +53,6 @@ async function visitTheme(name: ThemeName, width: number, path: string) {
   return { ...opened, ...theme }
 }
 
-interface Placed {
-  name: string
-  top: number
-  isAnnounced: boolean
-}
-
-/** Our elements with their place, by name, in document order; those without a box are left out. */
-const readPlaces = (page: Page): Promise<Placed[]> =>
-  page.evaluate(`[...document.querySelectorAll('*')]
-    .filter((each) => each.localName.startsWith('store-') && each.offsetHeight > 0)
-    .map((each) => ({
-      name: [each.localName, each.getAttribute('placement'), each.getAttribute('product-id')].filter(Boolean).join(' '),
-      top: each.getBoundingClientRect().top + scrollY,
-      isAnnounced: each.closest('[role=status], [aria-live]:not([aria-live=off])') !== null,
-    }))`)
-
-const shown = (selector: string): string =>
-  `[...document.querySelectorAll(${JSON.stringify(selector)})].find((each) => each.offsetHeight > 0)`
-const topOf = (page: Page, selector: string): Promise<number> =>
-  page.evaluate(`${shown(selector)}.getBoundingClientRect().top + scrollY`)
-
 /** `reachable`, `absent`, or the name of the element that a click would meet instead. */
 const findReach = (page: Page, selector: string): Promise<string> =>
   page.evaluate(`(() => {
@@ -82,21 +62,6 @@ const findReach = (page: Page, selector: string): Promise<string> =>
     const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
     return at && (each.contains(at) || at.contains(each)) ? 'reachable' : 'under ' + at?.localName
   })()`)
-
-/** Shows each of our elements twice, in whatever scrolls. */
-const seeAll = `(async () => {
-  const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
-  while (!document.querySelector('store-messaging-button')) await pause(50)
-  for (const pass of [1, 2]) {
-    for (const each of document.querySelectorAll('main, main *, footer')) {
-      if (!each.localName.startsWith('store-') && !/main|footer|SECTION/i.test(each.localName + each.id)) continue
-      each.scrollIntoView({ behavior: 'instant' })
-      await pause(60)
-    }
-    await pause(300)
-  }
-  document.querySelector('main').scrollIntoView({ behavior: 'instant', block: 'start' })
-})()`
 
 /** Replaces the section of the list by the one that the shop renders for the next page. */
 const redrawList = `(async () => {
@@ -134,24 +99,7 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
       const theme = selectors[name]
       const before = await readPlaces(page)
       const names = before.map((each) => each.name)
-      for (const wanted of [
-        ...[
-          'store-badges below-title',
-          'store-stars',
-          'store-featured-price',
-          'store-installments',
-          'store-promotions',
-        ],
-        ...[
-          'store-size-guide',
-          'store-content-blocks below-price',
-          'store-content-blocks below-description',
-          'store-bundles',
-        ],
-        ...['store-content-blocks page-bottom', 'store-looks', 'store-reviews', 'store-video-slider'],
-        ...['store-wishlist-button corner', 'store-stock-counter'],
-      ])
-        expect(names, wanted).toContain(wanted)
+      for (const wanted of productWidgets) expect(names, wanted).toContain(wanted)
       expect(before.filter((each) => each.isAnnounced)).toEqual([])
       const [price, buy] = [await topOf(page, theme.price), await topOf(page, theme.buy)]
       const find = (of: string) => before.find((each) => each.name === of)!
@@ -181,11 +129,7 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
     '%s, %i px: cards are found by their links, also after the theme redraws its list',
     async (name, width) => {
       const { page, faults, missing } = await visitTheme(name, width, '/collections/all')
-      const onCards = async () =>
-        (await readPlaces(page))
-          .map((each) => each.name)
-          .filter((each) => /100\d$/.test(each))
-          .sort()
+      const onCards = () => readCards(page)
       const first = await onCards()
       expect(first).toContain('store-stars 1001')
       for (const id of ['1001', '1002', '1003']) expect(first).toContain(`store-wishlist-button corner ${id}`)
