@@ -90,12 +90,12 @@ export const renderWishlistPage = (shop: OpenShop): Response =>
   renderShopPage(shop, {
     title: getTexts(shop.ctx.store.locale).wishlist,
     kind: 'other',
-    main: '<store-wishlist></store-wishlist>',
+    main: `<h1>${escapeHtml(getTexts(shop.ctx.store.locale).wishlist)}</h1><store-wishlist></store-wishlist>`,
   })
 
 export const renderContactPage = (shop: OpenShop): Response =>
   renderShopPage(shop, {
     title: getTexts(shop.ctx.store.locale).contact,
     kind: 'other',
-    main: '<store-contact-form></store-contact-form>',
+    main: `<h1>${escapeHtml(getTexts(shop.ctx.store.locale).contact)}</h1><store-contact-form></store-contact-form>`,
   })

@@ -272,7 +272,10 @@ function put(tag, at, side, attributes, rank) {
   for (const [name, value] of Object.entries(attributes)) if (value != null) made.setAttribute(name, value)
   made.placed = at
   placed = [...placed.filter((each) => each.isConnected), made]
-  if (at.dataset.storeSpot?.startsWith('corner')) made.style.pointerEvents = 'auto'
+  const spot = at.dataset.storeSpot ?? ''
+  if (spot.startsWith('corner')) made.style.pointerEvents = 'auto'
+  // What floats is not printed (`elements.js`).
+  if (/^(corner|edge.*-(sticky|fixed))/.test(spot)) made.dataset.floats = ''
   const there = (ranks.get(at) ?? []).filter((each) => each.made.isConnected)
   const beside = there.filter((each) => each.side === side)
   const next = beside.find((each) => each.rank > rank)
