@@ -28,7 +28,8 @@ function shopPath() {
   const { pathname } = location
   const root =
     document.querySelector('script[data-root]')?.dataset.root ?? window.Shopify?.routes?.root ?? '/'
-  return pathname.startsWith(root) ? pathname.slice(root.length).replace(/^\/?/, '/') : pathname
+  const folder = root.replace(/\/$/, '')
+  return pathname.startsWith(`${folder}/`) ? pathname.slice(folder.length) : pathname
 }
 
 /** Whether a pattern matches the page's path, with or without the shop's folder. */
