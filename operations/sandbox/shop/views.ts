@@ -90,7 +90,7 @@ export const renderWishlistPage = (shop: OpenShop): Response =>
   renderShopPage(shop, {
     title: getTexts(shop.ctx.store.locale).wishlist,
     kind: 'other',
-    main: `<h1>${escapeHtml(getTexts(shop.ctx.store.locale).wishlist)}</h1><store-wishlist></store-wishlist>`,
+    main: '<store-wishlist></store-wishlist>',
   })
 
 export const renderContactPage = (shop: OpenShop): Response =>

@@ -36,7 +36,7 @@ const look = `(() => {
       const say = (what) => wrong.add(what + ': ' + named(host, each) + ' ' + [box.left, box.right, box.width, box.height].map(Math.round))
       if ((box.left < -0.5 || box.right > wide + 0.5) && !isClipped(each)) say('out of the window')
       const isText = [...each.childNodes].some((one) => one.nodeType === 3 && one.data.trim())
-      if (isText && ['hidden', 'clip'].includes(style.overflowX) && each.scrollWidth > each.clientWidth + 1) say('cut off')
+      if (isText && style.textOverflow !== 'ellipsis' && ['hidden', 'clip'].includes(style.overflowX) && each.scrollWidth > each.clientWidth + 1) say('cut off')
       const svg = each.ownerSVGElement
       if (svg && each.localName === 'text') {
         const round = svg.getBoundingClientRect()
