@@ -35,7 +35,7 @@ export function renderShopPage(shop: ShopFacts, { title, kind, productId, main }
 <meta property="og:site_name" content="${escapeHtml(store.name)}"><meta property="og:title" content="${escapeHtml(title)}">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/sandbox/shop.css">
 <script nonce="${nonce}" src="/sandbox/shop.js" defer></script>
-<script nonce="${nonce}" async src="${escapeHtml(loader)}" data-page="${kind}" data-root="${escapeHtml(buildPath(shop))}" data-fresh="always"${about}></script></head>
+<script nonce="${nonce}" async src="${escapeHtml(loader)}" data-page="${kind}" data-root="${escapeHtml(buildPath({ slug: shop.address }))}" data-fresh="always"${about}></script></head>
 <body data-shop="${escapeHtml(buildPath(shop))}" data-store="${escapeHtml(shop.slug)}" data-currency="${escapeHtml(store.currency)}">
 <header><a class="name" href="${escapeHtml(buildPath(shop))}">${escapeHtml(store.name)}</a>
 <nav aria-label="${escapeHtml(words.categories)}">${shop.categories.map(({ id, name }) => link(`/categories/${id}`, name)).join('')}</nav>

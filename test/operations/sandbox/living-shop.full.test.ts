@@ -30,8 +30,10 @@ test.skipIf(!hasChromium)(
     await everythingOn(app, shop)
     await serveMedia(page)
     const { body } = await shop.request('GET', '/messaging-button')
-    const change = { id: body.id, pageMode: 'exclude', pagePatterns: ['/checkout*'] }
-    expect((await shop.call(updateButton, { body: change })).status).toBe(200)
+    const change = { pageMode: 'exclude', pagePatterns: ['/checkout*'] }
+    expect(
+      (await shop.call(updateButton, { params: { messagingButtonId: body.id }, body: change })).status,
+    ).toBe(200)
     const chat = page.locator('store-messaging-button [part=button]')
     for (const path of [
       '',
@@ -88,13 +90,14 @@ test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
     await open()
     const action = page.locator('store-action-bar [part=action]')
     await action.waitFor()
-    const gap = await action.evaluate(
-      `(each) => {
+    const gap = await page.evaluate<number>(
+      `(() => {
+        const each = document.querySelector('store-action-bar').shadowRoot.querySelector('.action')
         const words = document.createRange()
         words.selectNodeContents([...each.childNodes].find(({ nodeType }) => nodeType === 3))
         const [icon, text] = [each.querySelector('svg').getBoundingClientRect(), words.getBoundingClientRect()]
         return getComputedStyle(each).direction === 'rtl' ? icon.left - text.right : text.left - icon.right
-      }`,
+      })()`,
     )
     expect(gap).toBeCloseTo(6, 0)
   },
