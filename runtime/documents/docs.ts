@@ -33,17 +33,21 @@ ${renderGuideLinks(guides)}<noscript>This page needs JavaScript. The document it
 </html>
 `
 
-function renderGuideLinks(guides: Guides): string {
-  const links = Object.entries(guides).map(
+const listGuideLinks = (guides: Guides): string[] =>
+  Object.entries(guides).map(
     ([key, guide]) =>
       `<a href="/docs/guides/${key}">${escapeHtml(guide!.title)}</a>: ${escapeHtml(guide!.summary)}`,
   )
+
+function renderGuideLinks(guides: Guides): string {
+  const links = listGuideLinks(guides)
   return links.length > 0
     ? `<nav aria-label="Guides"><strong>Guides</strong> ${links.join(' · ')}</nav>\n`
     : ''
 }
 
-const renderGuide = (title: string, key: string, markdown: string): string => `<!doctype html>
+/** `links` and `content`: HTML. */
+const renderGuide = (title: string, links: string, content: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -53,13 +57,25 @@ const renderGuide = (title: string, key: string, markdown: string): string => `<
 <link rel="stylesheet" href="/docs/guide.css">
 </head>
 <body>
-<nav aria-label="Documents"><a href="/docs">Reference</a> · <a href="/docs/guides/${key}.md">As text</a></nav>
+<nav aria-label="Documents"><a href="/docs">Reference</a> · ${links}</nav>
 <main>
-${renderMarkdown(markdown)}
+${content}
 </main>
 </body>
 </html>
 `
+
+const guideLinks = (key: string): string =>
+  `<a href="/docs/guides">Guides</a> · <a href="/docs/guides/${key}.md">As text</a>`
+
+const renderGuideIndex = (guides: Guides): string =>
+  renderGuide(
+    'Guides',
+    '<a href="/">All entry points</a>',
+    `<h1>Guides</h1>\n<ul>${listGuideLinks(guides)
+      .map((link) => `<li>${link}</li>`)
+      .join('')}</ul>`,
+  )
 
 /**
  * Scalar's configuration. The API key stays in the browser (`persistAuth`), requests go to this server only, and
@@ -155,11 +171,14 @@ async function findContent(
 ): Promise<[contentType: string, text: string] | null> {
   if (path === '/docs') return [html, renderPage(guides)]
   if (path === '/docs/early.js') return ['text/javascript; charset=utf-8', await readFile(early, 'utf8')]
+  if (path === '/docs/guides') return [html, renderGuideIndex(guides)]
   const [, key, isText] = /^\/docs\/guides\/([a-z-]+)(\.md)?$/.exec(path) ?? []
   if (key === undefined || !Object.hasOwn(guides, key)) return staticFiles[path] ?? null
   const { title, file } = guides[key]!
   const markdown = await readFile(file, 'utf8')
-  return isText ? ['text/markdown; charset=utf-8', markdown] : [html, renderGuide(title, key, markdown)]
+  return isText
+    ? ['text/markdown; charset=utf-8', markdown]
+    : [html, renderGuide(title, guideLinks(key), renderMarkdown(markdown))]
 }
 
 /** Compressed texts by path. There are few paths. A text is compressed again if the guide on the disk has changed. */

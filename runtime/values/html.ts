@@ -8,7 +8,7 @@ export const escapeHtml = (text: string): string =>
 
 const style =
   'body{font:1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:0 auto;padding:clamp(1.5rem,6vh,6rem) 1rem 3rem;' +
-  'color:#1f2937;background:#fff;overflow-wrap:break-word}h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}h2{font-size:1.1rem;margin-top:2rem}' +
+  'color:#1f2937;background:#fff;overflow-wrap:anywhere}h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}h2{font-size:1.1rem;margin-top:2rem}' +
   'label,input,select,textarea,button{display:block;font:inherit;max-width:100%}label{margin:1rem 0 .3rem}label>input,label>select,label>textarea{margin-top:.3rem}' +
   'button,summary,input,select,textarea{box-sizing:border-box;min-height:2.75rem}' +
   'input:not([type=radio],[type=checkbox]),select,textarea{width:100%;padding:.55rem;' +

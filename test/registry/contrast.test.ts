@@ -211,6 +211,36 @@ describe('insufficient contrast', () => {
   })
 })
 
+/** Removes every colour, so that its default is saved. */
+function withoutColours(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutColours)
+  if (value === null || typeof value !== 'object') return value
+  const kept = Object.entries(value).filter(([key]) => !/colou?r$/i.test(key))
+  return Object.fromEntries(kept.map(([key, each]) => [key, withoutColours(each)]))
+}
+
+test('default colours give no warning', async () => {
+  const shop = await connectedStore(app)
+  const saved: string[] = []
+  const warnings: string[] = []
+  for (const { spec } of writes) {
+    if (spec.path.includes(':') || !mayWarn(spec.answer.body ?? z.null())) continue
+    const line = `${spec.method} ${spec.path}`
+    const { status, headers } = await shop.request(spec.method, spec.path, {
+      body: withoutColours(spec.example?.body ?? {}),
+    })
+    // A change of an entry needs its id; its creation is tried.
+    if (status < 300) saved.push(line)
+    warnings.push(...parseWarnings(headers.get('warning') ?? undefined).map((each) => `${line} ${each}`))
+  }
+  expect(warnings).toEqual([])
+  const settings = writes.filter(
+    ({ spec }) => spec.path.endsWith('/settings') && mayWarn(spec.answer.body ?? z.null()),
+  )
+  expect(saved).toEqual(expect.arrayContaining(settings.map(({ spec }) => `${spec.method} ${spec.path}`)))
+  expect(saved.length).toBeGreaterThan(17)
+})
+
 test('a warning header round-trips any text', () => {
   const sentences = ['a: "quoted", and \\ so on', 'b: 299 - not a warning', 'c: plain']
   expect(parseWarnings(warningHeader(sentences))).toEqual(sentences)

@@ -57,6 +57,10 @@ describe('/docs', () => {
         /\*\*|```|`|^\|/m,
       )
     }
+    const all = await get('/docs/guides')
+    expect([all.status, all.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const list = await all.text()
+    for (const key of Object.keys(guides)) expect(list).toContain(`<a href="/docs/guides/${key}">`)
     for (const path of ['/docs/guides/none', '/docs/guides/__proto__', '/docs/guides/themes.txt']) {
       expect([path, (await get(path)).status]).toEqual([path, 404])
     }

@@ -48,7 +48,7 @@ export const actionInput = writeBody(
           label,
           icon: icon.default(null),
           target: target.default(null),
-          backgroundColor: colour.default('#22c55e'),
+          backgroundColor: colour.default('#15803d'),
           textColor: labelColour.default('#ffffff'),
         }),
       )

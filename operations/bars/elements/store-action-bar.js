@@ -1,5 +1,6 @@
 // Button banner: message, call, copy a coupon, open a link.
 
+// Actions are flex boxes, which lay out icon and label in the page's direction, whatever the label's own is.
 import { h, useEffect, useState } from '../../storefront/script/client/elements.js'
 import { Icon } from '../../storefront/script/client/icons.js'
 import { hasScrolled, watchScroll } from '../../storefront/script/client/layers.js'
@@ -7,8 +8,8 @@ import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
   css: `${barCss}
-.action { display: inline-block; padding: 8px 14px; margin: 2px 4px; min-height: 36px; text-decoration: none !important; }
-.action svg { vertical-align: text-bottom; margin-inline-end: 6px; }
+.action { display: inline-flex; align-items: center; justify-content: center; gap: 6px; vertical-align: middle; padding: 8px 14px; margin: 2px 4px; min-height: 36px; text-decoration: none !important; }
+.action svg { flex: none; }
 `,
   texts: {
     en: { ...barTexts.en, label: 'Quick actions', copied: 'Copied: {{code}}' },

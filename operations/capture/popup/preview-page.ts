@@ -71,7 +71,7 @@ function renderStyle({ design, layout, position }: PopupSettings): string {
     `body{margin:0;font:1rem/1.5 ${font ? `${font},` : ''}system-ui,sans-serif;background:#e5e7eb}` +
     // `min-height`, so that a popup taller than the screen scrolls with the page.
     `.overlay{min-height:100vh;display:flex;background:${overlay};${alignments[position]}}` +
-    `.storefront-popup{box-sizing:border-box;width:100%;${width};margin:1rem;padding:1.5rem;overflow-wrap:break-word;` +
+    `.storefront-popup{box-sizing:border-box;width:100%;${width};margin:1rem;padding:1.5rem;overflow-wrap:anywhere;` +
     `background:${design.backgroundColor};color:${design.textColor};border-radius:${radius}px}` +
     '.fullscreen .storefront-popup{margin:0;align-self:stretch}' +
     '.storefront-popup h1{font-size:1.4rem;margin:0 0 .5rem}.image,.logo{max-width:100%;max-height:10rem}' +

@@ -6,6 +6,18 @@ import type { Context } from '#runtime/context'
 /** Statuses of a request that is not final. */
 const openStatuses: readonly string[] = ['requested', 'approved', 'in-transit', 'received']
 
+/** The order's open requests, oldest first. */
+export const findOpenRequests = (ctx: Context, orderId: string) =>
+  ctx.db
+    .selectFrom('exchange_requests')
+    .select(['number', 'type', 'status', 'created_at'])
+    .where('order_id', '=', orderId)
+    .where('status', 'in', openStatuses)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+export type OpenRequest = Awaited<ReturnType<typeof findOpenRequests>>[number]
+
 /** Serializes requests for one order until the end of the transaction, so that no unit is reserved twice. */
 export async function lockOrder(ctx: Context, orderId: string): Promise<void> {
   const name = `exchange-order:${ctx.store.id}:${orderId}`

@@ -3,7 +3,12 @@ import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import type { ReadItem, ReadOrder } from '../requests/read-order.ts'
 import { computeLineRemaining } from '../requests/remaining.ts'
-import { type OrderReservations, readReservations } from '../requests/units.ts'
+import {
+  findOpenRequests,
+  type OpenRequest,
+  type OrderReservations,
+  readReservations,
+} from '../requests/units.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
 import {
   computeAvailableQuantity,
@@ -22,6 +27,7 @@ export interface Offer {
   items: OfferedItem[]
   /** Units and money of the order that other requests reserve. */
   reservations: OrderReservations
+  openRequests: OpenRequest[]
 }
 
 export interface OfferedType {
@@ -51,6 +57,7 @@ export async function buildOffer(ctx: Context, settings: ExchangeContent, order:
   return {
     order,
     reservations,
+    openRequests: hasOpenRequest ? await findOpenRequests(ctx, order.id) : [],
     types: settings.types.map((type) => {
       const windowEndsAt = computeWindowEnd(order, settings, type, ctx.store.timezone)
       const isOutside = now > windowEndsAt

@@ -5,6 +5,7 @@ import type { Context } from '#runtime/context'
 import { type Choice, FormRenderer, renderHidden } from '#runtime/values/form-renderer'
 import { renderText } from '#runtime/values/variables'
 import { getText, getTexts } from '#runtime/values/wording'
+import type { OpenRequest } from '../requests/units.ts'
 import { type PublicSettings, toPublicSettings } from '../settings/public.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
 import { describeIneligibility } from './eligibility.ts'
@@ -18,6 +19,7 @@ import {
   renderParagraphs,
   renderPolicy,
   requestsAction,
+  requestWords,
 } from './page-words.ts'
 import type { Variant } from './variants.ts'
 
@@ -31,6 +33,11 @@ const pageWords = {
     en: 'Nothing of this order can be asked for now.',
     'pt-BR': 'Nada deste pedido pode ser solicitado agora.',
     es: 'Ahora no se puede solicitar nada de este pedido.',
+  },
+  running: {
+    en: '{{title}}, requested on {{day}}: {{state}} The link in our message shows more.',
+    'pt-BR': '{{title}}, solicitada em {{day}}: {{state}} O link da nossa mensagem mostra mais.',
+    es: '{{title}}, solicitado el {{day}}: {{state}} El enlace de nuestro mensaje muestra más.',
   },
   order: { en: 'Order {{number}}', 'pt-BR': 'Pedido {{number}}', es: 'Pedido {{number}}' },
   exchange: { en: 'Exchange items', 'pt-BR': 'Trocar produtos', es: 'Cambiar artículos' },
@@ -69,7 +76,8 @@ const pageWords = {
   choose: { en: 'Choose', 'pt-BR': 'Escolha', es: 'Elige' },
   photos: { en: 'Photos (up to {{most}})', 'pt-BR': 'Fotos (até {{most}})', es: 'Fotos (hasta {{most}})' },
 }
-const getPageTexts = (ctx: Context) => getTexts({ ...pageWords, ...commonWords }, ctx.store.locale)
+const getPageTexts = (ctx: Context) =>
+  getTexts({ ...pageWords, ...commonWords, ...requestWords }, ctx.store.locale)
 type Words = ReturnType<typeof getPageTexts>
 const renderWith = (text: string, values: Record<string, string | number>): string =>
   renderText(text, Object.fromEntries(Object.entries(values).map(([name, each]) => [name, String(each)])))
@@ -114,10 +122,23 @@ export function renderOrderPage(
   const body =
     filled.renderUnshown() +
     renderParagraphs(settings.texts.intro) +
+    offer.openRequests.map((each) => renderOpenRequest(ctx, each, words)).join('') +
     `<ul>${lines.join('')}</ul>${sections.join('')}` +
-    (sections.length === 0 ? `<p role="status">${escapeHtml(words.nothing)}</p>` : '') +
+    (sections.length === 0 && offer.openRequests.length === 0
+      ? `<p role="status">${escapeHtml(words.nothing)}</p>`
+      : '') +
     renderPolicy(ctx, settings.texts.policy)
   return renderExchangePage(ctx, renderWith(words.order, { number: offer.order.number }), body)
+}
+
+function renderOpenRequest(
+  ctx: Context,
+  { number, type, status, created_at: at }: OpenRequest,
+  words: Words,
+): string {
+  const title = renderWith(words.titles[type === 'return' ? 'return' : 'exchange'], { number })
+  const state = words.states[status as keyof Words['states']]
+  return `<p role="status">${escapeHtml(renderWith(words.running, { title, state, day: formatDay(ctx, at) }))}</p>`
 }
 
 interface Shown {

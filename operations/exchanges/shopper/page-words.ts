@@ -51,6 +51,36 @@ export const commonWords = {
   },
 }
 
+/** The name and the state of a request. */
+export const requestWords = {
+  titles: {
+    return: { en: 'Return {{number}}', 'pt-BR': 'Devolução {{number}}', es: 'Devolución {{number}}' },
+    exchange: { en: 'Exchange {{number}}', 'pt-BR': 'Troca {{number}}', es: 'Cambio {{number}}' },
+  },
+  states: {
+    requested: { en: 'We are looking at it.', 'pt-BR': 'Estamos analisando.', es: 'Lo estamos revisando.' },
+    approved: { en: 'It was approved.', 'pt-BR': 'Foi aprovada.', es: 'Se aprobó.' },
+    'in-transit': {
+      en: 'Your items are on their way to us.',
+      'pt-BR': 'Seus produtos estão a caminho da loja.',
+      es: 'Tus artículos vienen de camino a la tienda.',
+    },
+    received: {
+      en: 'Your items have arrived.',
+      'pt-BR': 'Seus produtos chegaram.',
+      es: 'Tus artículos han llegado.',
+    },
+    completed: { en: 'It is complete.', 'pt-BR': 'Está concluída.', es: 'Está completa.' },
+    rejected: { en: 'It was not accepted.', 'pt-BR': 'Não foi aceita.', es: 'No se aceptó.' },
+    cancelled: { en: 'You cancelled it.', 'pt-BR': 'Você cancelou.', es: 'La cancelaste.' },
+    expired: {
+      en: 'It has expired: the items were not sent in time.',
+      'pt-BR': 'Expirou: os produtos não foram enviados a tempo.',
+      es: 'Ha caducado: los artículos no se enviaron a tiempo.',
+    },
+  },
+}
+
 export const renderPolicy = (ctx: Context, text: string | null): string =>
   text
     ? `<details><summary>${escapeHtml(getText(commonWords.policy, ctx.store.locale))}</summary>${renderParagraphs(text)}</details>`

@@ -14,39 +14,16 @@ import {
   renderParagraphs,
   renderPolicy,
   requestsAction,
+  requestWords,
 } from './page-words.ts'
 import type { ShopperItem, ShopperView } from './view.ts'
 
 const pageWords = {
-  states: {
-    requested: { en: 'We are looking at it.', 'pt-BR': 'Estamos analisando.', es: 'Lo estamos revisando.' },
-    approved: { en: 'It was approved.', 'pt-BR': 'Foi aprovada.', es: 'Se aprobó.' },
-    'in-transit': {
-      en: 'Your items are on their way to us.',
-      'pt-BR': 'Seus produtos estão a caminho da loja.',
-      es: 'Tus artículos vienen de camino a la tienda.',
-    },
-    received: {
-      en: 'Your items have arrived.',
-      'pt-BR': 'Seus produtos chegaram.',
-      es: 'Tus artículos han llegado.',
-    },
-    completed: { en: 'It is complete.', 'pt-BR': 'Está concluída.', es: 'Está completa.' },
-    rejected: { en: 'It was not accepted.', 'pt-BR': 'Não foi aceita.', es: 'No se aceptó.' },
-    cancelled: { en: 'You cancelled it.', 'pt-BR': 'Você cancelou.', es: 'La cancelaste.' },
-    expired: {
-      en: 'It has expired: the items were not sent in time.',
-      'pt-BR': 'Expirou: os produtos não foram enviados a tempo.',
-      es: 'Ha caducado: los artículos no se enviaron a tiempo.',
-    },
-  },
   about: {
     en: '{{title}}, order {{order}}',
     'pt-BR': '{{title}}, pedido {{order}}',
     es: '{{title}}, pedido {{order}}',
   },
-  return: { en: 'Return {{number}}', 'pt-BR': 'Devolução {{number}}', es: 'Devolución {{number}}' },
-  exchange: { en: 'Exchange {{number}}', 'pt-BR': 'Troca {{number}}', es: 'Cambio {{number}}' },
   items: { en: 'Items', 'pt-BR': 'Produtos', es: 'Artículos' },
   what: {
     en: '{{what}}, {{price}} each',
@@ -97,7 +74,8 @@ const pageWords = {
     es: 'Cancelar esta solicitud',
   },
 }
-const getPageTexts = (ctx: Context) => getTexts({ ...pageWords, ...commonWords }, ctx.store.locale)
+const getPageTexts = (ctx: Context) =>
+  getTexts({ ...pageWords, ...commonWords, ...requestWords }, ctx.store.locale)
 type Words = ReturnType<typeof getPageTexts>
 const fillText = (text: string, values: Record<string, string>): string => renderText(text, values).text
 
@@ -131,7 +109,7 @@ export function renderStatusPage(
   const { number } = view
   return renderExchangePage(
     ctx,
-    fillText(view.type === 'return' ? words.return : words.exchange, { number }),
+    fillText(words.titles[view.type === 'return' ? 'return' : 'exchange'], { number }),
     parts.join(''),
   )
 }

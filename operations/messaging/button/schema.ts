@@ -108,7 +108,7 @@ export const defaultButton: ButtonContent = {
   offsetY: 20,
   mobileOffsetY: 80,
   size: 56,
-  backgroundColor: '#25d366',
+  backgroundColor: '#15803d',
   iconColor: '#ffffff',
   devices: 'all',
   pageMode: 'all',

@@ -168,7 +168,7 @@ export const defaultReviewSettings: ReviewSettings = {
   widget: {
     layout: 'list',
     ...getEnglishTexts(reviewWords).widget,
-    starColor: '#f59e0b',
+    starColor: '#d97706',
     textColor: '#111827',
     backgroundColor: '#ffffff',
     buttonColor: '#111827',

@@ -70,6 +70,6 @@ export const defaultTestimonialSettings: TestimonialSettings = {
   showPhoto: true,
   backgroundColor: '#ffffff',
   textColor: '#111827',
-  starColor: '#f59e0b',
+  starColor: '#d97706',
   pages: ['home'],
 }

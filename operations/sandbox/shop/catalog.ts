@@ -8,6 +8,8 @@ import { refuse } from '#runtime/errors'
 export interface ShopFacts {
   ctx: Context
   slug: string
+  /** The name in the page's address: the store's slug or id. */
+  address: string
   /** Top-level categories, linked in the page header. */
   categories: Category[]
 }
@@ -29,6 +31,7 @@ export async function openShop(system: SystemContext, idOrSlug: string): Promise
   return {
     ctx,
     slug: ctx.store.slug,
+    address: idOrSlug,
     categories: categories.filter(({ parentId }) => parentId === null).slice(0, 6),
     async products(query) {
       const usual = { sort: 'name', page: 1, limit: shownAtMost, isPublished: true } as const

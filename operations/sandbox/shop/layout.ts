@@ -35,11 +35,11 @@ export function renderShopPage(shop: ShopFacts, { title, kind, productId, main }
 <meta property="og:site_name" content="${escapeHtml(store.name)}"><meta property="og:title" content="${escapeHtml(title)}">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/sandbox/shop.css">
 <script nonce="${nonce}" src="/sandbox/shop.js" defer></script>
-<script nonce="${nonce}" async src="${escapeHtml(loader)}" data-page="${kind}" data-fresh="always"${about}></script></head>
+<script nonce="${nonce}" async src="${escapeHtml(loader)}" data-page="${kind}" data-root="${escapeHtml(buildPath({ slug: shop.address }))}" data-fresh="always"${about}></script></head>
 <body data-shop="${escapeHtml(buildPath(shop))}" data-store="${escapeHtml(shop.slug)}" data-currency="${escapeHtml(store.currency)}">
 <header><a class="name" href="${escapeHtml(buildPath(shop))}">${escapeHtml(store.name)}</a>
-<nav>${shop.categories.map(({ id, name }) => link(`/categories/${id}`, name)).join('')}</nav>
-<nav class="own">${link('/wishlist', words.wishlist)}<a href="${escapeHtml(buildPath(shop, '/cart'))}">${escapeHtml(words.cart)} <b data-cart-count>0</b></a></nav></header>
+<nav aria-label="${escapeHtml(words.categories)}">${shop.categories.map(({ id, name }) => link(`/categories/${id}`, name)).join('')}</nav>
+<nav class="own" aria-label="${escapeHtml(words.own)}">${link('/wishlist', words.wishlist)}<a href="${escapeHtml(buildPath(shop, '/cart'))}">${escapeHtml(words.cart)} <b data-cart-count>0</b></a></nav></header>
 <main>${main}</main>
 <footer><p>${escapeHtml(words.footer)}</p><p>${link('/exchanges', words.exchanges)} · ${link('/contact', words.contact)} · <a href="/sandbox?store=${escapeHtml(shop.slug)}">Sandbox</a></p></footer>
 </body></html>`
@@ -67,7 +67,7 @@ function renderCard(shop: ShopFacts, product: Product): string {
   const isGone = product.variants.every(({ isAvailable }) => !isAvailable)
   return `<article class="card" data-product-id="${escapeHtml(product.id)}" data-price="${product.price}"${isGone ? ' data-sold-out' : ''}>
 <a class="image" tabindex="-1" aria-hidden="true" href="${escapeHtml(buildPath(shop, `/products/${product.id}`))}">${renderPicture(product)}</a><div class="card-marks" data-store-spot="card-image"></div>
-<h3><a href="${escapeHtml(buildPath(shop, `/products/${product.id}`))}">${escapeHtml(product.name)}</a></h3><div data-store-spot="card-title"></div>
+<h2><a href="${escapeHtml(buildPath(shop, `/products/${product.id}`))}">${escapeHtml(product.name)}</a></h2><div data-store-spot="card-title"></div>
 <p class="price">${escapeHtml(formatMoneyForPage(product.price, product.currency, locale))}</p><div data-store-spot="card-price"></div></article>`
 }
 

@@ -2,6 +2,8 @@
 
 const en = {
   home: 'Home',
+  categories: 'Categories',
+  own: 'Your shopping',
   cart: 'Cart',
   wishlist: 'Wishlist',
   exchanges: 'Exchanges and returns',
@@ -29,6 +31,8 @@ const all: Record<string, typeof en> = {
   en,
   pt: {
     home: 'Início',
+    categories: 'Categorias',
+    own: 'Suas compras',
     cart: 'Carrinho',
     wishlist: 'Lista de desejos',
     exchanges: 'Trocas e devoluções',
@@ -54,6 +58,8 @@ const all: Record<string, typeof en> = {
   },
   es: {
     home: 'Inicio',
+    categories: 'Categorías',
+    own: 'Tus compras',
     cart: 'Carrito',
     wishlist: 'Lista de deseos',
     exchanges: 'Cambios y devoluciones',

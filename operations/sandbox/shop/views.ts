@@ -97,5 +97,5 @@ export const renderContactPage = (shop: OpenShop): Response =>
   renderShopPage(shop, {
     title: getTexts(shop.ctx.store.locale).contact,
     kind: 'other',
-    main: '<store-contact-form></store-contact-form>',
+    main: `<h1>${escapeHtml(getTexts(shop.ctx.store.locale).contact)}</h1><store-contact-form></store-contact-form>`,
   })

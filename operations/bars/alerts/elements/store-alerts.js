@@ -71,11 +71,12 @@ function Alerts(props) {
 }
 
 /** Shows the alerts of one type one after the other, within the limits per page and session. */
-function AlertQueue({ alert, ask, productId, session, isQuiet, ...props }) {
+function AlertQueue({ alert, ask, productId, session, isQuiet, host, ...props }) {
   const { alertType, initialDelaySeconds, intervalSeconds, maxPerPage, maxPerSession, randomize } = alert
   const name = `alerts.${alertType}`
   const [items, setItems] = useState(null)
   const [item, setItem] = useState(null)
+  const [waits, setWaits] = useState(0)
   const count = useRef(0)
   const countShown = () => Number(session.read(name) || 0)
   const next = async () => {
@@ -95,13 +96,14 @@ function AlertQueue({ alert, ask, productId, session, isQuiet, ...props }) {
   }
   useEffect(() => {
     if (item || isQuiet) return
-    const isFirst = items === null
+    // Without room on a phone, the alert waits until something else is closed.
+    const hasRoom = () => host.parentElement?.style.getPropertyValue('--storefront-passing') !== '0px'
     const timer = setTimeout(
-      () => next().catch(() => {}),
-      (isFirst ? initialDelaySeconds : intervalSeconds) * 1000,
+      () => (hasRoom() ? next().catch(() => {}) : setWaits(waits + 1)),
+      waits > 0 ? 1000 : (items === null ? initialDelaySeconds : intervalSeconds) * 1000,
     )
     return () => clearTimeout(timer)
-  }, [item, isQuiet])
+  }, [item, isQuiet, waits])
   return item && !isQuiet
     ? h(Alert, { ...props, key: count.current, alert, item, onOver: () => setItem(null) })
     : null

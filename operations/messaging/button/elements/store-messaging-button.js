@@ -14,11 +14,16 @@ import {
 export default {
   css: `
 :host { display: contents; }
-.chat { display: flex; flex-direction: column; gap: 8px; align-items: flex-end; max-width: 100%; }
+.chat { display: flex; flex-direction: column; gap: 8px; align-items: flex-end; max-width: 100%; pointer-events: none; }
+.chat > *, .bubble { pointer-events: auto; }
 .chat.bottom-left { align-items: flex-start; }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: 8px; border: 0; text-decoration: none; font-weight: 600; box-shadow: 0 2px 12px #0003; max-width: 100%; }
 .button svg { flex: none; fill: currentColor; }
-.bubble { position: relative; margin: 0; padding-block: 10px; padding-inline: 14px 40px; max-width: min(280px, calc(100vw - 32px)); background: #fff; color: #111827; border-radius: 10px; box-shadow: 0 2px 12px #0003; overflow-wrap: anywhere; }
+/* The bubble does not widen the button, which shares a row with others. */
+.chat > [role=status] { align-self: stretch; contain: inline-size; display: flex; justify-content: right; }
+.chat.bottom-left > [role=status] { justify-content: left; }
+.bubble { position: relative; flex: none; width: max-content; margin: 0; padding-block: 10px; padding-inline: 14px 40px; max-width: min(280px, calc(100vw - 32px)); background: #fff; color: #111827; border-radius: 10px; box-shadow: 0 2px 12px #0003; overflow-wrap: anywhere; }
+:host([data-waits]) .bubble { position: absolute; visibility: hidden; }
 .bubble .close { inset-block-start: 4px; inset-inline-end: 4px; width: 28px; height: 28px; font-size: 16px; }
 dialog { position: relative; inset: auto; margin: 0; padding: 12px; width: min(320px, calc(100vw - 32px)); background: #fff; color: #111827; border-radius: 12px; box-shadow: 0 4px 24px #0004; }
 h2 { font-size: 16px; margin-block: 6px 8px; margin-inline: 6px 36px; }

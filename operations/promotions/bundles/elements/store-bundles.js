@@ -55,7 +55,7 @@ export default {
   css: `
 :host { display: block; overflow-wrap: anywhere; }
 section { margin: 16px 0; padding: 16px; border: 1px solid #d1d5db; border-radius: var(--store-radius, 8px); }
-h3 { margin: 0 0 8px; font-size: 1.125em; }
+h2 { margin: 0 0 8px; font-size: 1.125em; }
 p { margin: 4px 0; }
 .cover { display: block; max-height: 240px; margin-block-end: 8px; border-radius: inherit; }
 ul { margin: 8px 0; padding: 0; list-style: none; }
@@ -123,7 +123,7 @@ function Bundle({ bundle, pageProduct, shop, t, tell, productId }) {
   return h(
     'section',
     { ref: seen, part: 'bundle', 'aria-label': title },
-    h('h3', { part: 'title' }, title),
+    h('h2', { part: 'title' }, title),
     h(Picture, { class: 'cover', part: 'cover', src: imageUrl }),
     description ? h('p', { part: 'description' }, description) : null,
     h(

@@ -3,12 +3,12 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from './hooks.js'
 import { Component, h, options, render } from './preact.js'
-import { matchesPath } from './texts.js'
+import { matchesPage } from './texts.js'
 
 export { h, useEffect, useRef, useState }
 
 const common = `
-:host { font: inherit; color: inherit; line-height: 1.4; box-sizing: border-box; isolation: isolate; }
+:host { font: inherit; color: inherit; line-height: 1.4; overflow-wrap: anywhere; box-sizing: border-box; isolation: isolate; }
 :host([hidden]), [hidden] { display: none !important; }
 *, *::before, *::after { box-sizing: border-box; unicode-bidi: plaintext; }
 button, input, select, textarea { font: inherit; color: inherit; }
@@ -28,6 +28,7 @@ a { color: inherit; }
 dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); max-height: calc(100dvh - 16px); overflow: auto; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (forced-colors: active) { button, .button, .action, .alert, .bar, .bubble, dialog { outline: 1px solid; outline-offset: -1px; } :focus-visible { outline-width: 3px; } }
+@media print { :host([data-floats]), dialog { display: none !important; } }
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
 `
 
@@ -311,7 +312,7 @@ export function deepestFocus() {
 export function isFor({ devices, pages, pageMode, pagePatterns = [] }, { device, page }) {
   if (devices && devices !== 'all' && devices !== device) return false
   if (pages && !pages.includes('all') && !pages.includes(page)) return false
-  const isNamed = pagePatterns.some((pattern) => matchesPath(pattern, location.pathname))
+  const isNamed = pagePatterns.some(matchesPage)
   return pageMode === 'include' ? isNamed : pageMode === 'exclude' ? !isNamed : true
 }
 

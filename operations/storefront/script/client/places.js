@@ -12,22 +12,26 @@ const isNarrow = matchMedia('(max-width: 767px), (max-height: 479px)').matches
 
 const strips = new Map()
 
-/**
- * Publishes the height of a strip as a CSS variable, so that others are placed beyond it. Sticky strips together may take a
- * third of the window, the bottom one first; a strip that does not fit is not sticky.
- */
+/** Publishes the height of a strip as a CSS variable, so that others are placed beyond it. */
 function measure(strip, name) {
   for (const [each] of strips) if (!each.isConnected) strips.delete(each)
   strips.set(strip, { name, height: 0 })
   new ResizeObserver(([{ borderBoxSize }]) => {
     if (!strips.has(strip)) return
     strips.get(strip).height = borderBoxSize[0].blockSize
-    layOutStrips()
+    layOut()
   }).observe(strip)
 }
 
-function layOutStrips() {
-  let left = innerHeight / 3
+/**
+ * Lays out what floats. On a phone it covers at most a quarter of the window: first the buttons, then the sticky strips
+ * from the bottom up, then alerts and bubbles, of which those that are shown keep their room. A strip without room
+ * scrolls with the page; an alert or bubble without room waits until something else is closed. On other windows, sticky
+ * strips take at most a third.
+ */
+function layOut() {
+  const rows = [...layOutEdge('top'), ...layOutEdge('bottom')]
+  let left = isNarrow ? innerHeight / 4 - rows.reduce((sum, height) => sum + height, 0) : innerHeight / 3
   for (const [{ style }, { name, height }] of [...strips].sort(([, one], [, other]) =>
     one.name < other.name ? -1 : 1,
   )) {
@@ -39,13 +43,35 @@ function layOutStrips() {
     }
     root.style.setProperty(`--storefront-${name}`, `${isKept ? height : 0}px`)
   }
+  const passing = [...corners].filter(([, { isPassing }]) => isPassing)
+  for (const [, { size }] of passing) left -= size.height
+  for (const { host, height, isAsked } of [...corners.keys()].flatMap(listTemporary)) {
+    if (isAsked) continue
+    const isWaiting = isNarrow && height > left
+    host.toggleAttribute('data-waits', isWaiting)
+    if (!isWaiting) left -= height
+  }
+  for (const [corner, { size }] of passing) {
+    const room = left + size.height
+    corner.style.setProperty('--storefront-passing', `${room < least ? 0 : room}px`)
+  }
 }
 
-addEventListener('resize', () => {
-  layOutStrips()
-  layOutEdge('top')
-  layOutEdge('bottom')
-})
+/** The height of a whole temporary element. */
+const least = 88
+
+/** The temporary parts of a corner's lasting elements: bubbles, and dialogs that the shopper has opened. */
+const listTemporary = (corner) =>
+  [...corner.children].flatMap((host) =>
+    [...(host.shadowRoot?.querySelectorAll('.bubble, dialog[open]:not(:modal)') ?? [])].map((part) => ({
+      host,
+      height: part.offsetHeight,
+      isFlowing: getComputedStyle(part).position !== 'absolute',
+      isAsked: part.localName === 'dialog',
+    })),
+  )
+
+addEventListener('resize', layOut)
 
 /**
  * The parent of strips and corners. Usually the body; the root if the body would lay out a strip as a column, or if fixed
@@ -158,47 +184,64 @@ function cornerFor(block, inline, asked) {
       const { inlineSize: width, blockSize: height } = borderBoxSize[0]
       if (!corners.has(corner)) return
       corners.get(corner).size = { width, height }
-      layOutEdge(block)
+      layOut()
     }).observe(corner)
   }
   const own = corners.get(corner)
   own.offset = asked.offset ?? own.offset ?? { x: margin, y: margin }
   own.isLasting ||= !asked.isPassing
-  layOutEdge(block)
+  layOut()
   return corner
 }
 
 const sides = ['right', 'left', 'center']
 const getRank = ({ inline, isLasting }) => sides.indexOf(inline) + (isLasting ? 0 : sides.length)
 
-/** Lays out the corners of one edge: their positions, and the maximum height of temporary elements. */
+/** Lays out the corners of one edge, and returns the heights that their lasting elements cover. */
 function layOutEdge(block) {
   const isRtl = getComputedStyle(document.body).direction === 'rtl'
   const all = [...corners].filter(([, each]) => each.block === block)
   const edge = `${heightVariable(`${block}-sticky`)} + ${heightVariable(`${block}-fixed`)}`
-  // The current row of corners: height of the rows below, its own height, and the remaining width of the window.
-  let row = { below: 0, height: 0, left: 0 }
-  for (const [{ style }, each] of all.sort(([, one], [, other]) => getRank(one) - getRank(other))) {
+  const covered = []
+  // The current row of corners: height of the rows below, its own height and offset, and the window's remaining width.
+  let row = { below: 0, height: 0, left: 0, y: 0 }
+  for (const [corner, each] of all.sort(([, one], [, other]) => getRank(one) - getRank(other))) {
+    const { style } = corner
     const { size, offset, inline, isPassing } = each
+    const temporary = isNarrow && !isPassing ? listTemporary(corner).filter((part) => part.isFlowing) : []
     const isBeside = !isNarrow || (size.width <= row.left && !isPassing && inline !== 'center')
-    if (!isBeside) row = { below: row.below + row.height, height: 0, left: innerWidth - margin }
-    const room = `${offset.y + row.below}px + ${edge}`
+    if (!isBeside) row = { below: row.below + row.height, height: 0, left: innerWidth - margin, y: 0 }
+    const y = isNarrow ? Math.max(offset.y, row.y) : offset.y
+    const room = `${y + row.below}px + ${edge}`
     // Moved with `translate`, because browsers do not count that as a layout shift of the page.
     style.translate = `0 calc(${block === 'top' ? '' : '-1 * '}(${room}))`
     style.maxHeight = `calc(100dvh - 16px - (${room}))`
-    // On a phone, temporary elements together with the lasting elements of both edges cover at most three fifths.
-    const passing = `calc(60dvh - (${room} + ${heightVariable(`${block === 'top' ? 'bottom' : 'top'}-sticky`)}))`
-    // Zero if there is no room for a whole temporary element (88 px).
-    const whole = `clamp(0px, (${passing} - 88px) * 9999, max(0px, ${passing}))`
-    style.setProperty('--storefront-passing', isPassing ? whole : 'none')
+    if (!isPassing) style.setProperty('--storefront-passing', 'none')
     if (inline !== 'center') style[inline] = `${offset.x}px`
     style.alignItems =
       inline === 'center' ? 'center' : (inline === 'left') === isRtl ? 'flex-end' : 'flex-start'
     if (isNarrow && !isPassing) style.alignItems = 'flex-start'
     if (size.height === 0) continue
-    row.height = Math.max(row.height, size.height + gap + offset.y - margin)
+    row.y = y
+    row.height = Math.max(row.height, size.height + gap + y - margin)
     row.left -= size.width + offset.x + gap
+    if (isPassing) continue
+    const from = y + row.below
+    covered.push([from, temporary.reduce((sum, part) => sum - part.height, from + size.height)])
   }
+  return union(covered)
+}
+
+/** The lengths of what the ranges cover together. */
+function union(ranges) {
+  let end = 0
+  return [...ranges]
+    .sort(([one], [other]) => one - other)
+    .map(([from, to]) => {
+      const start = Math.max(from, end)
+      end = Math.max(to, end)
+      return end - start
+    })
 }
 
 const find = (root, selector) => Element.prototype.querySelector.call(root, selector)
@@ -275,7 +318,10 @@ function put(tag, at, side, attributes, rank) {
   for (const [name, value] of Object.entries(attributes)) if (value != null) made.setAttribute(name, value)
   made.placed = at
   placed = [...placed.filter((each) => each.isConnected), made]
-  if (at.dataset.storeSpot?.startsWith('corner')) made.style.pointerEvents = 'auto'
+  const spot = at.dataset.storeSpot ?? ''
+  if (spot.startsWith('corner')) made.style.pointerEvents = 'auto'
+  // What floats is not printed (`elements.js`).
+  if (/^(corner|edge.*-(sticky|fixed))/.test(spot)) made.dataset.floats = ''
   const there = (ranks.get(at) ?? []).filter((each) => each.made.isConnected)
   const beside = there.filter((each) => each.side === side)
   const next = beside.find((each) => each.rank > rank)

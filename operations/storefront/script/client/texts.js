@@ -22,3 +22,16 @@ export const matchesPath = (pattern, path) =>
       .map((each) => each.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
       .join('.*')}$`,
   ).test(toPath(path))
+
+/** The page's path within its shop, which may be in a folder: a language of Shopify, or the script's `data-root`. */
+function shopPath() {
+  const { pathname } = location
+  const root =
+    document.querySelector('script[data-root]')?.dataset.root ?? window.Shopify?.routes?.root ?? '/'
+  const folder = root.replace(/\/$/, '')
+  return pathname.startsWith(`${folder}/`) ? pathname.slice(folder.length) : pathname
+}
+
+/** Whether a pattern matches the page's path, with or without the shop's folder. */
+export const matchesPage = (pattern) =>
+  [location.pathname, shopPath()].some((path) => matchesPath(pattern, path))

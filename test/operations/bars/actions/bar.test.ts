@@ -48,7 +48,7 @@ describe('the button banner', () => {
     })
     expect(status).toBe(200)
     expect(body.text).toBeNull()
-    const rest = { label: 'Go', icon: null, backgroundColor: '#22c55e', textColor: '#ffffff' }
+    const rest = { label: 'Go', icon: null, backgroundColor: '#15803d', textColor: '#ffffff' }
     expect(body.actions).toEqual([
       { ...rest, type: 'link', target: '/ofertas' },
       { ...rest, type: 'messaging', target: '+5511988887777' },

@@ -42,7 +42,7 @@ describe('the chat button', () => {
       offsetX: 20,
       mobileOffsetY: 80,
       size: 56,
-      backgroundColor: '#25d366',
+      backgroundColor: '#15803d',
       devices: 'all',
       pageMode: 'all',
       pagePatterns: [],

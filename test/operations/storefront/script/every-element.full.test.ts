@@ -36,7 +36,7 @@ const look = `(() => {
       const say = (what) => wrong.add(what + ': ' + named(host, each) + ' ' + [box.left, box.right, box.width, box.height].map(Math.round))
       if ((box.left < -0.5 || box.right > wide + 0.5) && !isClipped(each)) say('out of the window')
       const isText = [...each.childNodes].some((one) => one.nodeType === 3 && one.data.trim())
-      if (isText && ['hidden', 'clip'].includes(style.overflowX) && each.scrollWidth > each.clientWidth + 1) say('cut off')
+      if (isText && style.textOverflow !== 'ellipsis' && ['hidden', 'clip'].includes(style.overflowX) && each.scrollWidth > each.clientWidth + 1) say('cut off')
       const svg = each.ownerSVGElement
       if (svg && each.localName === 'text') {
         const round = svg.getBoundingClientRect()
@@ -181,3 +181,52 @@ test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
     expect(faults.filter((fault) => !/Failed to load resource/.test(fault))).toEqual([])
   },
 )
+
+/** Runs in the page: every text of an element becomes a word of 40 letters. */
+const lengthen = `(() => {
+  const roots = [...document.querySelectorAll('*')].filter(({ localName, shadowRoot }) => localName.startsWith('store-') && shadowRoot)
+  for (const { shadowRoot } of roots) {
+    const texts = document.createTreeWalker(shadowRoot, NodeFilter.SHOW_TEXT)
+    while (texts.nextNode())
+      if (/\\p{L}{3}/u.test(texts.currentNode.data) && !texts.currentNode.parentElement.closest('style, svg'))
+        texts.currentNode.data = 'Donaudampfschifffahrtselektrizitätenhaupt'
+  }
+})()`
+
+test.skipIf(!hasChromium)('a word of 40 letters in any text makes no page wider than a phone', async () => {
+  const { shop, page, open } = await demoShop(app, url, { width: 390 })
+  await everythingOn(app, shop)
+  await serveMedia(page)
+  const waiting = countPending(page)
+  const wrong: string[] = []
+  const drawn = new Set<string>()
+  const opened = new Set<string>()
+  const lookAt = async (where: string) => {
+    await page.evaluate(lengthen)
+    await page.waitForTimeout(200)
+    const found = await page.evaluate<Looked>(look)
+    for (const tag of found.drawn) drawn.add(tag)
+    wrong.push(...found.wrong.map((each) => `${where}: ${each}`))
+    if (process.env.SHOTS)
+      await page.screenshot({
+        ...{ path: `${process.env.SHOTS}/long${where.replaceAll(/\W+/g, '-')}.png`, fullPage: true },
+      })
+  }
+  for (const path of paths) {
+    await open(path)
+    await waitUntilIdle(page, waiting)
+    for (const opener of await page.locator('[aria-haspopup=dialog]:visible, .teaser').all()) {
+      const words = (await opener.textContent())!
+      if (opened.has(words)) continue
+      opened.add(words)
+      await opener.evaluate(press)
+      await page.locator('dialog[open]').waitFor()
+      await lookAt(`${path} ${words}`)
+      await page.keyboard.press('Escape')
+      await page.locator('dialog[open]').waitFor({ state: 'detached' })
+    }
+    await lookAt(path)
+  }
+  expect(wrong).toEqual([])
+  expect(elements.flatMap(({ tag }) => (drawn.has(tag) ? [] : [tag]))).toEqual([])
+})

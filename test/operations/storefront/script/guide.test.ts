@@ -221,7 +221,7 @@ describe('the interface between shop and elements', () => {
     expect(findAll(guide, /`(--store-[a-z-]+)`/g)).toEqual(findAll(code, form))
   })
   test('attributes of the script tag', () => {
-    const form = /\bsaid\('([a-z-]+)'[,)]/g
+    const form = /(?:\bsaid\('|script\[data-)([a-z-]+)(?:'[,)]|\])/g
     expect(findAll(guide, /^\| `data-([a-z-]+)/gm)).toEqual(findAll(code, form))
   })
 })

@@ -1,7 +1,7 @@
 /** Texts in elements: patterns of pages, and cut texts. */
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 
-const { matchesPath, truncate } = await import(
+const { matchesPage, matchesPath, truncate } = await import(
   new URL('../../../../operations/storefront/script/client/texts.js', import.meta.url).href
 )
 
@@ -27,4 +27,28 @@ test.each([
 test('a text is cut between graphemes', () => {
   expect(truncate('ab👨‍👩‍👧c', 5)).toBe('ab')
   expect(truncate('abc', 5)).toBe('abc')
+})
+
+interface Told {
+  root?: string
+  routes?: { root: string }
+}
+
+test.each<[string, string, Told, boolean]>([
+  ['data-root', '/sandbox/shop/a/checkout', { root: '/sandbox/shop/a' }, true],
+  ['Shopify', '/en/checkout/1', { routes: { root: '/en/' } }, true],
+  ['neither', '/checkout', {}, true],
+  ['another folder', '/shop/ab/checkout', { root: '/shop/a' }, false],
+])(
+  'a pattern names pages within the folder of the shop: %s',
+  (_case, pathname, { root, routes }, isMatch) => {
+    vi.stubGlobal('location', { pathname })
+    vi.stubGlobal('window', { Shopify: routes && { routes } })
+    vi.stubGlobal('document', { querySelector: () => (root ? { dataset: { root } } : null) })
+    expect(matchesPage('/checkout*')).toBe(isMatch)
+    expect(matchesPage(`${pathname}*`)).toBe(true)
+  },
+)
+afterEach(() => {
+  vi.unstubAllGlobals()
 })
