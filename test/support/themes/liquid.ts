@@ -25,7 +25,7 @@ interface Block {
   definition: Definition
 }
 
-const formatMoney = (hundredths: unknown): string => `R$ ${(Number(hundredths) / 100).toFixed(2)}`
+export const formatMoney = (hundredths: unknown): string => `R$ ${(Number(hundredths) / 100).toFixed(2)}`
 
 /** The theme in `folder`, whose pages render with `scope` and with what Shopify gives to every page. */
 export class Theme {

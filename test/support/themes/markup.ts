@@ -9,7 +9,7 @@ import { type ProductOf, threeProducts } from './shop.ts'
 
 export type PageKind = 'product' | 'category' | 'cart'
 
-export interface MarkupTheme {
+interface MarkupTheme {
   /** The page of a kind; `n` is the chosen variant of the product, or the page of the list. */
   render(kind: PageKind, n: number): string
   /** Code that does in the page what the theme's script does when `n` is chosen. */

@@ -105,7 +105,7 @@ function makeProduct({ id, handle, title, variants: given }: ProductOf, chosen: 
   }
 }
 
-const threeProducts: readonly ProductOf[] = [
+export const threeProducts: readonly ProductOf[] = [
   {
     ...{ id: '1001', handle: 'caneca', title: 'Caneca' },
     variants: [

@@ -1,4 +1,4 @@
-/** What the walks through themes look for: each widget, and where it is in a theme's page. */
+/** The widgets that the walks through themes look for, and where each is in a theme's page. */
 import type { Page } from 'playwright-core'
 
 /** Everything that `everythingOn` shows on the page of its first product, by name as in `readPlaces`. */

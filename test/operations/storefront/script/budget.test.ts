@@ -85,6 +85,7 @@ test.skipIf(!hasChromium)(
     const own = [
       'bar.js',
       'elements.js',
+      'floats.js',
       'hooks.js',
       'layers.js',
       'places.js',

@@ -184,7 +184,7 @@ describe('elements', () => {
 const sources = [
   ...new Set([
     ...modules.keys(),
-    ...['visitor.js', 'loader.js', 'places.js', 'over.js'].map((name) => join(client, name)),
+    ...['visitor.js', 'loader.js', 'places.js', 'floats.js', 'over.js'].map((name) => join(client, name)),
   ]),
 ]
 const code = sources.map((file) => readFileSync(file, 'utf8')).join('\n')

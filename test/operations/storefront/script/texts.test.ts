@@ -29,12 +29,12 @@ test('a text is cut between graphemes', () => {
   expect(truncate('abc', 5)).toBe('abc')
 })
 
-interface Told {
+interface PageSettings {
   root?: string
   routes?: { root: string }
 }
 
-test.each<[string, string, Told, boolean]>([
+test.each<[string, string, PageSettings, boolean]>([
   ['data-root', '/sandbox/shop/a/checkout', { root: '/sandbox/shop/a' }, true],
   ['Shopify', '/en/checkout/1', { routes: { root: '/en/' } }, true],
   ['neither', '/checkout', {}, true],
