@@ -41,7 +41,7 @@ export function renderShopPage(shop: ShopFacts, { title, kind, productId, main }
 <nav aria-label="${escapeHtml(words.categories)}">${shop.categories.map(({ id, name }) => link(`/categories/${id}`, name)).join('')}</nav>
 <nav class="own" aria-label="${escapeHtml(words.own)}">${link('/wishlist', words.wishlist)}<a href="${escapeHtml(buildPath(shop, '/cart'))}">${escapeHtml(words.cart)} <b data-cart-count>0</b></a></nav></header>
 <main>${main}</main>
-<footer><p>${escapeHtml(words.footer)}</p><p>${link('/exchanges', words.exchanges)} · ${link('/contact', words.contact)} · <a href="/sandbox?store=${escapeHtml(shop.slug)}">Sandbox</a></p></footer>
+<footer><p>${escapeHtml(words.footer)}</p><p>${link('/exchanges', words.exchanges)} · ${link('/contact', words.contact)} · <a href="/sandbox?store=${escapeHtml(shop.slug)}&amp;story=widgets">${escapeHtml(words.allWidgets)}</a> · <a href="/sandbox?store=${escapeHtml(shop.slug)}">Sandbox</a></p></footer>
 </body></html>`
   return new Response(html, {
     headers: {

@@ -25,6 +25,7 @@ const en = {
   order: 'Place the order',
   thanks: 'Thank you! Your order:',
   remove: 'Remove',
+  allWidgets: 'All widgets',
   footer: 'A shop of the sandbox: nothing is charged, nothing is sent.',
 }
 const all: Record<string, typeof en> = {
@@ -54,6 +55,7 @@ const all: Record<string, typeof en> = {
     order: 'Fazer o pedido',
     thanks: 'Obrigado! Seu pedido:',
     remove: 'Remover',
+    allWidgets: 'Todos os widgets',
     footer: 'Uma loja do sandbox: nada é cobrado, nada é enviado.',
   },
   es: {
@@ -81,6 +83,7 @@ const all: Record<string, typeof en> = {
     order: 'Hacer el pedido',
     thanks: '¡Gracias! Tu pedido:',
     remove: 'Quitar',
+    allWidgets: 'Todos los widgets',
     footer: 'Una tienda del sandbox: nada se cobra, nada se envía.',
   },
 }

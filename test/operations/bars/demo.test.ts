@@ -31,12 +31,12 @@ const count = async (table: 'storefront_events' | 'product_snapshots', storeId: 
 test('the demo store Aurora has banners, alerts and two days of events', async () => {
   expect(await read('/free-shipping-bar/settings')).toMatchObject({ isEnabled: true, threshold: 199 })
   expect(await read('/flash-countdown-bar/settings')).toMatchObject({
-    isEnabled: true,
-    countdown: { type: 'fixed', state: 'running', endsAt: '2026-11-24T02:59:00.000Z' },
+    isEnabled: false,
+    countdown: { type: 'fixed', state: 'off', endsAt: '2026-11-24T02:59:00.000Z' },
     announcements: [{ isEnabled: true }, { isEnabled: true }],
   })
   expect(await read('/action-bar/settings')).toMatchObject({
-    isEnabled: true,
+    isEnabled: false,
     actions: [{ type: 'messaging' }, { type: 'coupon' }],
   })
   const { data } = (await read('/fomo-alerts')) as unknown as {
@@ -60,13 +60,13 @@ test('the demo store Aurora has banners, alerts and two days of events', async (
   expect(await read('/free-shipping-bar/threshold-suggestion')).toMatchObject({ reason: null })
 })
 
-test('the storefront of the demo shows banners and recent purchases', async () => {
+test('the storefront of the demo shows a selection: one bar, and recent purchases', async () => {
   expect(await count('product_snapshots', aurora.id)).toBe(40)
   expect(await count('product_snapshots', borealis.id)).toBe(5)
   const { body } = await visit(shop, '/widgets?page=home')
-  expect(Object.keys(body)).toEqual(
-    expect.arrayContaining(['freeShippingBar', 'countdownBar', 'actionBar', 'fomoAlerts']),
-  )
+  expect(Object.keys(body)).toEqual(expect.arrayContaining(['freeShippingBar', 'fomoAlerts']))
+  expect(body).not.toHaveProperty('countdownBar')
+  expect(body).not.toHaveProperty('actionBar')
   const said = (await visit(shop, '/fomo-feed')).body.data
   expect(said.length).toBeGreaterThan(3)
   expect(said[0].text).toMatch(/^\S+, de .+, comprou .+$/)

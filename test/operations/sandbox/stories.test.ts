@@ -75,7 +75,7 @@ describe('the steps as data', async () => {
   const exists = (method: string, path: string): boolean =>
     routes.some((route) => route.method === method && route.pattern.test(path.split('?')[0]!))
 
-  test('there are six stories', () => {
+  test('there are seven stories', () => {
     expect(stories.map(({ id }) => id)).toEqual([
       'inbox',
       'campaign',
@@ -83,6 +83,7 @@ describe('the steps as data', async () => {
       'stock',
       'exchange',
       'review',
+      'widgets',
     ])
     expect(exists('GET', '/v1/no-such-thing')).toBe(false)
   })
@@ -222,6 +223,18 @@ describe.skipIf(!hasChromium)('stories in a browser', () => {
     })
     await page.goto(`${url}/sandbox/shop/${shop.slug}/products/${productId}`)
     await page.getByText('Just as I hoped').waitFor()
+    cleanly(asked, faults)
+  })
+
+  test('every widget is turned on, and the shop shows them', async () => {
+    const shop = await connectedStore(app)
+    const { page, asked, faults } = await openSandbox(shop)
+    expect(await runStory(page, 'widgets')).toBe(6)
+    await page.goto(`${url}/sandbox/shop/${shop.slug}`)
+    for (const tag of ['store-free-shipping-bar', 'store-countdown-bar', 'store-action-bar'])
+      await page.locator(tag).first().waitFor()
+    await page.getByRole('link', { name: /^(All widgets|Todos os widgets)$/ }).click()
+    await page.locator('[data-story="widgets"][open]').waitFor()
     cleanly(asked, faults)
   })
 

@@ -1,4 +1,4 @@
-/** Stories of the shop: a stock alert, an exchange, a review. */
+/** Stories of the shop: a stock alert, an exchange, a review, all widgets. */
 import { get, lastPart, linkTo, patch, persistentStep, post, step, when, world } from './story-steps.js'
 
 const platform = `${world}/ecommerce/{store}`
@@ -268,5 +268,32 @@ export const reviewStory = [
       data.some(({ id, reply }) => id === reviewId && reply),
     ),
     linkTo('/sandbox/shop/{store}/products/{productId}', 'The stars in the shop'),
+  ),
+]
+
+const turnOn = (text, path, body, link) =>
+  persistentStep(
+    'store',
+    text,
+    post(path, { isEnabled: true, ...body }),
+    when(path, ({ isEnabled }) => isEnabled),
+    link,
+  )
+/** Widgets for the whole shop. The demo has the others on; a shop would choose a few of these. */
+export const widgetsStory = [
+  turnOn('Turns the free shipping bar on.', '/v1/free-shipping-bar/settings', { threshold: 199 }),
+  turnOn('Turns the countdown bar on.', '/v1/flash-countdown-bar/settings', {
+    announcements: [{ text: 'New colours are here' }, { text: 'Free returns for 30 days' }],
+  }),
+  turnOn('Turns the action bar on.', '/v1/action-bar/settings', {
+    actions: [{ type: 'link', icon: 'tag', label: 'Offers', target: '/' }],
+  }),
+  turnOn('Turns the pop-up on.', '/v1/newsletter/settings'),
+  turnOn('Turns the wish list on.', '/v1/wishlist/settings'),
+  turnOn(
+    'Turns the stock counter on.',
+    '/v1/stock-counter/settings',
+    {},
+    linkTo('/sandbox/shop/{store}', 'The shop with all of them'),
   ),
 ]

@@ -7,7 +7,7 @@
  */
 import { subscriptionStory } from './stories-billing.js'
 import { campaignStory, inboxStory } from './stories-messaging.js'
-import { exchangeStory, reviewStory, stockStory } from './stories-shop.js'
+import { exchangeStory, reviewStory, stockStory, widgetsStory } from './stories-shop.js'
 
 export const stories = [
   { id: 'inbox', title: 'Pair a phone, and answer a customer', steps: inboxStory },
@@ -16,4 +16,5 @@ export const stories = [
   { id: 'stock', title: 'Stock returns, and the shopper who waited buys', steps: stockStory },
   { id: 'exchange', title: 'An exchange request, from the order to the refund', steps: exchangeStory },
   { id: 'review', title: 'A review, from the request to the stars', steps: reviewStory },
+  { id: 'widgets', title: 'Every widget on, on one page', steps: widgetsStory },
 ]

@@ -15,10 +15,11 @@ let isStale = false
 const readSaved = () => JSON.parse(sessionStorage.getItem(storageKey) ?? '{}')
 const createValues = () => ({ run: String(1000 + (crypto.getRandomValues(new Uint16Array(1))[0] % 9000)) })
 
-/** Shows the stories of a store. `store`: `{ slug, publicId }` of the store whose key is known, or null. */
+/** Shows the stories of a store; `?story=` opens one. `store`: `{ slug, publicId }` of the store whose key is known, or null. */
 export function showStories(store, say) {
   shop = store
-  const open = views.find(({ shell }) => shell.open)?.run.story.id
+  const asked = new URLSearchParams(location.search).get('story')
+  const open = views.length > 0 ? views.find(({ shell }) => shell.open)?.run.story.id : asked
   views = stories.map((story) => createView(story, say))
   byId('stories').replaceChildren(...views.map(({ shell }) => shell))
   byId('stories-locked').hidden = shop !== null
