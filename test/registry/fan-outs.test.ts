@@ -19,6 +19,8 @@ interface Case {
   /** A store with all of these rows is skipped. */
   not: object[]
   payload?: object
+  /** A row of `connections` that all of these stores have. */
+  connection?: object
 }
 
 const connected = { port: 'ecommerce', provider: 'sandbox', connected_at: before }
@@ -26,6 +28,8 @@ const unconnected = [
   { port: 'ecommerce', connected_at: null },
   { port: 'mailingList', connected_at: before },
 ]
+const ago = (minutes: number): Date => new Date(now.getTime() - minutes * 60_000)
+const synced = (settings: object) => ({ ...connected, settings: JSON.stringify(settings) })
 const scanned = {
   type: 'birthday',
   is_active: true,
@@ -52,8 +56,22 @@ const cases: Readonly<Record<string, Case>> = {
     due: [{ status: 'open' }],
     not: [{ status: 'done' }],
   },
-  'carts-sync': { table: 'connections', due: [connected], not: unconnected },
-  'discounts-sync': { table: 'connections', due: [connected], not: unconnected },
+  'carts-sync': {
+    table: 'connections',
+    due: [
+      connected,
+      synced({ cartsSyncedAt: ago(56) }),
+      synced({ cartsSyncedAt: later }),
+      synced({ cartsSyncedAt: ago(5), cartsMissedAt: ago(110) }),
+    ],
+    not: [synced({ cartsSyncedAt: ago(50), cartsMissedAt: ago(130), ordersMissedAt: ago(1) })],
+  },
+  'discounts-sync': {
+    table: 'discounts',
+    due: [{ kind: 'promotion' }],
+    not: [],
+    connection: connected,
+  },
   'mailprovider-pull': {
     table: 'connections',
     due: [{ port: 'mailingList', provider: 'sandbox', connected_at: before }],
@@ -72,8 +90,12 @@ const cases: Readonly<Record<string, Case>> = {
   },
   'orders-sync': {
     table: 'connections',
-    due: [connected],
-    not: unconnected,
+    due: [
+      connected,
+      synced({ ordersReconciledAt: ago(56) }),
+      synced({ ordersReconciledAt: ago(5), ordersMissedAt: ago(110) }),
+    ],
+    not: [synced({ ordersReconciledAt: ago(50), ordersSyncedAt: ago(90) })],
     payload: { checkWebhooks: true },
   },
   'product-snapshots-refresh': { table: 'connections', due: [connected], not: unconnected },
@@ -155,10 +177,12 @@ test.each(Object.entries(cases))('%s: selects only stores with work', async (nam
   for (const row of given.due) {
     const { id: storeId } = await store(app)
     await replaceRows(given.table, storeId, [row])
+    if (given.connection) await replaceRows('connections', storeId, [given.connection])
     expected.push({ storeId, userId: null, requestId: 'test', payload: given.payload ?? {} })
   }
   const idle = await store(app)
   await replaceRows(given.table, idle.id, given.not)
+  if (given.connection) await replaceRows('connections', idle.id, [given.connection])
   const queued = await listQueued(name)
   const byStore = (a: { storeId: string }, b: { storeId: string }) => (a.storeId < b.storeId ? -1 : 1)
   expect(queued.sort(byStore)).toEqual((expected as { storeId: string }[]).sort(byStore))

@@ -70,12 +70,12 @@ test.skipIf(isElsewhere)('sizes measures each call with its limit, and the expor
 })
 
 test.skipIf(isElsewhere)('tenants measures the jobs of quiet connected stores', async () => {
-  const { out, results } = await measured<Tenants>('tenants --stores 2 --hours 1')
+  const { out, results } = await measured<Tenants>('tenants --stores 2 --hours 2')
   expect(out).toMatch(/^of a store\s+\d/m)
-  const { jobs, ofStores, cpuSeconds } = results.hours[0]!
+  const { jobs, ofStores, cpuSeconds } = results.hours[1]!
   expect(cpuSeconds === null).toBe(!countsCpu)
-  expect(jobs['carts-sync']! / jobs['carts-sync-all']!).toBe(2)
-  expect(ofStores).toBeGreaterThanOrEqual(jobs['carts-sync']!)
+  expect(jobs['carts-sync']).toBeGreaterThanOrEqual(2)
+  expect(ofStores / 2, 'jobs of a quiet store in an hour').toBeLessThanOrEqual(3)
   expect(ofStores).toBeLessThan(Object.values(jobs).reduce((sum, count) => sum + count, 0))
 })
 

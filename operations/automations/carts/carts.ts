@@ -166,13 +166,18 @@ export function advanceCursor(before: CartCursor, next: string | null, now: Date
 }
 
 /**
- * Saves the cursor in the transaction that writes the page's rows. Throws if the connection was replaced meanwhile, so
+ * Saves the cursor and `more` progress in the transaction that writes the page's rows. Throws if the connection was replaced meanwhile, so
  * that the rows are rolled back.
  */
-export async function saveCartCursor(ctx: Context, connectedAt: Date, cursor: CartCursor): Promise<void> {
+export async function saveCartCursor(
+  ctx: Context,
+  connectedAt: Date,
+  cursor: CartCursor,
+  more: Record<string, unknown> = {},
+): Promise<void> {
   const atEnd = cursor.cursor === null
   const before = atEnd ? ((await readCacheProgress(ctx))?.carts ?? null) : null
-  const known = { carts: cursor, ...(atEnd ? { cartsSyncedAt: ctx.now().toISOString() } : {}) }
+  const known = { carts: cursor, ...more, ...(atEnd ? { cartsSyncedAt: ctx.now().toISOString() } : {}) }
   await connections.saveProgress(ctx, connectedAt, known)
   if (atEnd) await releaseAfterSync(ctx, before)
 }

@@ -13,7 +13,7 @@ export interface CacheProgress {
   carts: Date | null
 }
 
-/** Orders are synced every quarter of an hour, carts more often. */
+/** A message that finds an older cache has it synced first. */
 const staleAfterMs = 20 * minuteMs
 /**
  * A message that is sent even if the customer has purchased is held at most this long: enough for our own caches to

@@ -1,10 +1,12 @@
 /** Decides about due executions and claims them, in one transaction (rule 5). */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
-import { isAmong, notify } from '#operations/store/index'
+import { isAmong, notify, ordersSync } from '#operations/store/index'
 import type { Context } from '#runtime/context'
+import { type CacheProgress, isStale } from '../deciding/cache-freshness.ts'
 import { type Decision, decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'
+import { cartsSync } from '../handles.ts'
 import { describeReason } from '../reasons.ts'
 import { type PendingCoupon, storeCoupons } from './coupons.ts'
 import type { ClaimedMessage } from './outbox-source.ts'
@@ -48,6 +50,7 @@ export async function claimDue(
     const rows = await readRows(tx, ids)
     const context = await readDecisionContext(tx, sendContext, rows)
     const all = rows.map((row) => decide(row, context))
+    if (all.some((decision) => decision.kind === 'held')) await syncStale(tx, context.cacheProgress)
     const behind = await findBlocked(tx, all)
     let decisions = skipWithinCooldown(all.filter((decision) => !behind.has(decision)))
     const routes = [sendContext.selected, sendContext.official].filter(isRoute)
@@ -64,6 +67,13 @@ export async function claimDue(
     )
     return { seen: rows.length - behind.size, claims, coupons, nextSlotAt }
   })
+}
+
+/** Syncs a stale cache now: the schedule syncs the caches of a quiet shop hourly. The sync releases what is held. */
+async function syncStale(tx: Context, progress: CacheProgress | null): Promise<void> {
+  if (!progress) return
+  if (isStale(progress.orders, tx.now())) await tx.queue(ordersSync, {})
+  if (isStale(progress.carts, tx.now())) await tx.queue(cartsSync, {})
 }
 
 /** Serialises the decisions of a store, so that no cooldown is bypassed and no rate slot is used twice. */

@@ -39,13 +39,18 @@ export function advanceCursor(
 }
 
 /**
- * Saves the cursor in the transaction that writes the orders. Throws if the store has been reconnected, which rolls back the
+ * Saves the cursor and `more` progress in the transaction that writes the orders. Throws if the store has been reconnected, which rolls back the
  * orders too.
  */
-export async function saveOrderCursor(ctx: Context, connectedAt: Date, cursor: OrderCursor): Promise<void> {
+export async function saveOrderCursor(
+  ctx: Context,
+  connectedAt: Date,
+  cursor: OrderCursor,
+  more: Record<string, unknown> = {},
+): Promise<void> {
   const atEnd = cursor.cursor === null
   const before = atEnd ? await readOrdersSyncedAt(ctx) : null
-  const known = { orders: cursor, ...(atEnd ? { ordersSyncedAt: ctx.now().toISOString() } : {}) }
+  const known = { orders: cursor, ...more, ...(atEnd ? { ordersSyncedAt: ctx.now().toISOString() } : {}) }
   await saveProgress(ctx, connectedAt, known)
   if (!atEnd) return
   for (const hook of ctx.extensions.ordersRead) await hook(ctx, before)

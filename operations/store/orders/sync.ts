@@ -5,6 +5,7 @@ import { minuteMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { resumePages } from '#runtime/ports/pagination'
 import { type Connected, findEcommerce } from '../connections/connections.ts'
+import { noteMissed } from '../connections/sync-schedule.ts'
 import type { EcommercePort } from '../ecommerce/port.ts'
 import { advanceCursor, readOrderCursor, readOrdersSyncedAt, saveOrderCursor } from './cursor.ts'
 import { upsertOrders } from './orders.ts'
@@ -15,6 +16,7 @@ export async function syncOrders(
   signal: AbortSignal,
 ): Promise<void> {
   let cursor = await readOrderCursor(ctx)
+  const isFirst = (await readOrdersSyncedAt(ctx)) === null
   const read = (at: string | null) => {
     signal.throwIfAborted()
     return connected.port.listOrders(connected.store, {
@@ -25,13 +27,16 @@ export async function syncOrders(
   for await (const page of resumePages(read, ({ next }) => next, cursor.cursor)) {
     cursor = advanceCursor(cursor, page)
     await ctx.transaction(async (tx) => {
-      await upsertOrders(tx, page.orders)
-      await saveOrderCursor(tx, connected.connectedAt, cursor)
+      const written = new Set(await upsertOrders(tx, page.orders))
+      const changes = page.orders
+        .filter(({ id }) => !isFirst && written.has(id))
+        .map((each) => each.updatedAt)
+      await saveOrderCursor(tx, connected.connectedAt, cursor, noteMissed(tx, 'orders', { changes }))
     })
   }
 }
 
-/** A sync older than 20 minutes is stale: the scheduled sync runs every 15 minutes. */
+/** Messages about orders are sent by orders that were synced within 20 minutes. */
 const staleAfterMs = 20 * minuteMs
 
 /**

@@ -34,7 +34,7 @@ export default {
   css: `
 :host { display: contents; }
 ${overCss}.sticker { width: var(--width); }
-.sticker.words { min-width: min-content; overflow-wrap: break-word; padding: 4px 6px; border-radius: 4px; font-weight: 700; line-height: 1.15;
+.sticker.words { width: min-content; min-width: var(--width); max-width: 100%; overflow-wrap: break-word; padding: 4px 6px; border-radius: 4px; font-weight: 700; line-height: 1.15;
   font-size: clamp(11px, 3.6cqi, 18px); }
 img { display: block; width: 100%; height: auto; }
 `,

@@ -7,7 +7,15 @@ export default job(discountsSync, {
   description: 'Reconciles the discounts of the platform with the saved ones, and reads their usage.',
   retry: { limit: 4, backoffSeconds: 60 },
   timeoutSeconds: 900,
-  every: { seconds: 3600, stores: connections.connectedStores },
+  every: {
+    seconds: 3600,
+    stores: (system) =>
+      connections
+        .connectedStores(system)
+        .where(({ exists, selectFrom }) =>
+          exists(selectFrom('discounts as d').select('d.id').whereRef('d.store_id', '=', 'c.store_id')),
+        ),
+  },
   oneAtATimePer: () => 'all',
   safeTwice: 'It compares both sides, changes only differences, and skips discounts with a write under way.',
   run: (ctx, _payload, { signal }) => syncDiscounts(ctx, signal),

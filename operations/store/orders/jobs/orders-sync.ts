@@ -1,6 +1,7 @@
 import { notify } from '#operations/notifications/index'
 import { type JobAttempt, job } from '#runtime/job'
-import { connectedStores, findEcommerce, registerWebhooks } from '../../connections/connections.ts'
+import { findEcommerce, readProgress, registerWebhooks, saveProgress } from '../../connections/connections.ts'
+import { noteMissed, storesToSync } from '../../connections/sync-schedule.ts'
 import { ordersSync } from '../../handles.ts'
 import { syncOrders } from '../sync.ts'
 
@@ -8,15 +9,27 @@ export default job(ordersSync, {
   description: 'Syncs changed orders from the platform.',
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 600,
-  every: { seconds: 900, stores: connectedStores, payload: () => ({ checkWebhooks: true }) },
+  every: {
+    seconds: 900,
+    stores: storesToSync('orders', 'ordersReconciledAt'),
+    payload: () => ({ checkWebhooks: true }),
+  },
   oneAtATimePer: () => 'orders',
   safeTwice:
     'An order is written when the platform has a newer version; the cursor moves in the same transaction.',
   async run(ctx, { checkWebhooks }, { signal }: JobAttempt) {
     const connected = await findEcommerce(ctx)
     if (!connected) return
-    if (checkWebhooks) await registerWebhooks(ctx, connected)
+    const wasMissing = checkWebhooks && (await registerWebhooks(ctx, connected))
     await syncOrders(ctx, connected, signal)
+    if (!checkWebhooks) return
+    const isFirst = (await readProgress(ctx, 'ordersReconciledAt')) === undefined
+    const lost = { changes: [], wasMissing: wasMissing && !isFirst }
+    await saveProgress(ctx, connected.connectedAt, {
+      ordersReconciledAt: ctx.now().toISOString(),
+      ...noteMissed(ctx, 'orders', lost),
+      ...noteMissed(ctx, 'carts', lost),
+    })
   },
   async failed(ctx) {
     await notify(ctx, {

@@ -191,6 +191,8 @@ describe('orders-sync', () => {
           newest: null,
         },
         ordersSyncedAt: expect.any(String),
+        ordersReconciledAt: expect.any(String),
+        ordersMissedAt: expect.any(String),
       },
     })
   })
