@@ -34,8 +34,11 @@ export interface Database {
   script<Row>(text: string): Promise<Row[]>
   /** Ids of stores whose node of the cluster is known not to answer. */
   readonly unreachableStores: ReadonlySet<string>
-  /** The numbers of open and busy connections and of waiting callers, for the metrics. */
-  load(): { open: number; busy: number; waiting: number }
+  /**
+   * The numbers of open and busy connections and of waiting callers, and whether a statement of the last minute failed
+   * because the server's disk is full.
+   */
+  load(): { open: number; busy: number; waiting: number; isDiskFull: boolean }
   close(): Promise<void>
 }
 

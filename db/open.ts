@@ -45,7 +45,7 @@ export async function openPglite({
     isDistributed: () => false,
     unreachableStores: new Set(),
     script: async <Row>(text: string) => (await pglite.exec(text)).flatMap((each) => each.rows as Row[]),
-    load: () => ({ open: 1, busy: 0, waiting: 0 }),
+    load: () => ({ open: 1, busy: 0, waiting: 0, isDiskFull: false }),
     async close() {
       await root.destroy()
       if (!pglite.closed) await pglite.close()

@@ -4,6 +4,8 @@
  * (`%2F` before the `?`) is the folder of a unix socket. IPv6 addresses have brackets, and database names are decoded.
  */
 
+import { type ConnectionParameters, ParameterError, parseParameters } from './parameters.ts'
+
 /** Options of postgres.js, which reads missing ones from the url and from variables such as PGUSER. */
 export interface PostgresAddress {
   url: string
@@ -13,21 +15,14 @@ export interface PostgresAddress {
     port?: number[]
     /** The file of the server's socket. */
     path?: string
-    ssl?: false
     user?: string
     password?: string
     database?: string
-  }
+  } & ConnectionParameters['options']
 }
 
 const defaultPort = '5432'
 const named = ['host', 'port', 'user', 'password', 'dbname']
-/**
- * Parameters that are left out. `channel_binding` is in Neon's addresses, but neither postgres.js nor node-postgres
- * supports it; `target_session_attrs=any` is the default of postgres.js.
- */
-const ignored = /^(channel_binding=.*|target_session_attrs=any)$/
-
 /** Parses an address; throws if it is invalid. */
 export function parseAddress(text: string): PostgresAddress {
   // As URLs are parsed: surrounding blanks and line breaks are ignored, a `#` ends it, and the password may contain an
@@ -45,7 +40,7 @@ export function parseAddress(text: string): PostgresAddress {
   for (const each of query.split('&').filter(Boolean)) {
     const name = each.split('=', 1)[0]!
     if (named.includes(name)) namedParameters.set(name, decodeURIComponent(each.slice(name.length + 1)))
-    else if (!ignored.test(each)) rest.push(each)
+    else rest.push(each)
   }
   const who = {
     user: namedParameters.get('user') || decodeURIComponent(user),
@@ -57,12 +52,18 @@ export function parseAddress(text: string): PostgresAddress {
   const [{ host, port }] = places as [ServerAddress, ...ServerAddress[]]
   const isSocket = host.startsWith('/')
   // A socket is never encrypted: libpq ignores ssl parameters there too.
-  const parameters = isSocket ? rest.filter((each) => !each.startsWith('ssl')) : rest
+  const parameters = parseParameters(isSocket ? rest.filter((each) => !each.startsWith('ssl')) : rest)
+  const { session, options } = parameters
   return {
-    url: `postgres://localhost/${parameters.length > 0 ? `?${parameters.join('&')}` : ''}`,
+    url: `postgres://localhost/${session.length > 0 ? `?${session.join('&')}` : ''}`,
     options: isSocket
-      ? { ...known, path: `${host}/.s.PGSQL.${port}`, ssl: false }
-      : { ...known, host: places.map((each) => each.host), port: places.map((each) => each.port) },
+      ? { ...known, ...options, path: `${host}/.s.PGSQL.${port}`, ssl: false }
+      : {
+          ...known,
+          ...options,
+          host: places.map((each) => each.host),
+          port: places.map((each) => each.port),
+        },
   }
 }
 
@@ -73,13 +74,15 @@ export function describeAddress(text: string): { place: string; user: string; da
   return { place: path ?? hosts.join(','), user, database }
 }
 
-/** Whether it is a valid address. */
-export function isAddress(text: string): boolean {
+/** Why an address is not accepted, for the operator; null if it is. */
+export function findAddressFault(text: string): string | null {
   try {
     parseAddress(text)
-    return true
-  } catch {
-    return false
+    return null
+  } catch (error) {
+    return error instanceof ParameterError
+      ? error.message
+      : 'must be an address such as postgres://user:password@host:5432/database'
   }
 }
 

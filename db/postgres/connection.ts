@@ -30,6 +30,8 @@ export interface ConnectionParts {
   /** The tick after which the connection is replaced. */
   lastTick: number
   onGone(): void
+  /** Called when a statement fails because the server's disk is full. */
+  onDiskFull?(): void
 }
 
 /**
@@ -44,6 +46,14 @@ const parametersAtMost = 65_533
 
 /** The PostgreSQL routines whose errors make the library prepare a statement again. */
 const preparedAgain = /^(FetchPreparedStatement|RevalidateCachedQuery|transformAssignedExpr)$/
+
+/** The address asks for TLS, and the server refuses it. */
+class NoTls extends Error {
+  override message = 'The server has no TLS'
+  code = 'NO_TLS'
+}
+
+const diskFull = '53100'
 
 export class Connection {
   /** Statements without an answer yet. */
@@ -94,6 +104,11 @@ export class Connection {
         if (dials === host.length) socket.once('error', (error) => this.#wasReady || this.leave(error))
         // The library does not try the next host after `connect_timeout`, so a silent host gets only half of that time.
         else setTimeout(() => this.#wasReady || socket.destroy(), parts.options.connect_timeout * 500).unref()
+        // The driver would speak TLS to a server that has just refused it, and see the connection closed.
+        const { ssl } = parts.options
+        if (ssl && ssl !== 'prefer') {
+          socket.once('data', (bytes) => bytes.toString() === 'N' && this.leave(new NoTls()))
+        }
         // In a microtask, so that the library has attached its listeners before an address fails at once.
         queueMicrotask(() => (path ? socket.connect(path) : socket.connect(port[at]!, host[at]!)))
         return Object.assign(socket, path ? {} : { host: host[at], port: port[at] })
@@ -170,6 +185,7 @@ export class Connection {
     this.#settled()
     const isAnswer = error instanceof postgres.PostgresError
     // After an error of its own, the library assigns later answers to the wrong statements.
+    if (isAnswer && error.code === diskFull) this.#parts.onDiskFull?.()
     if (isAnswer ? preparedAgain.test(error.routine) : this.#wasReady) {
       this.leave(new ConnectionLost('The connection was lost', { cause: error }))
     }

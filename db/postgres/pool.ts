@@ -64,6 +64,8 @@ type SharedProfile = Exclude<SessionProfile, 'transactions'>
 const leastChecks = 5
 const checkEveryMs = 1000
 const retryAfterMs = 5_000
+/** How long a full disk is reported after a statement failed because of it. */
+const diskFullMs = 60_000
 /** How long a connection is used. It is replaced, since PostgreSQL's cache for it grows; at random, not all at once. */
 const lifetimeMs = (): number => (30 + 30 * Math.random()) * 60_000
 
@@ -82,6 +84,7 @@ export class PostgresPool {
   #isProbing = false
   #isClosed = false
   #probedAt = 0
+  #diskFullTick = Number.NEGATIVE_INFINITY
   #unreachable: UnreachableNodes = { nodes: [], stores: new Set() }
   readonly distribution: Distribution
 
@@ -211,8 +214,12 @@ export class PostgresPool {
     }
   }
 
-  load(): { open: number; busy: number; waiting: number } {
-    return { open: [...this.#all].filter(({ isLive }) => isLive).length, ...this.#exclusive.load }
+  load(): { open: number; busy: number; waiting: number; isDiskFull: boolean } {
+    return {
+      open: [...this.#all].filter(({ isLive }) => isLive).length,
+      ...this.#exclusive.load,
+      isDiskFull: this.#watch.tick - this.#diskFullTick < this.#ticks(diskFullMs),
+    }
   }
 
   async close(): Promise<void> {
@@ -241,9 +248,9 @@ export class PostgresPool {
     const connection = new Connection({
       url: this.#address.url,
       options: {
+        connect_timeout: (socket ? embeddedTurnMs : connectMs) / 1000,
         ...(socket ? { path: socket } : this.#address.options),
         types,
-        connect_timeout: (socket ? embeddedTurnMs : connectMs) / 1000,
         connection: { application_name: name, ...startup },
         prepare: !this.#options.isPooled,
       },
@@ -251,6 +258,9 @@ export class PostgresPool {
       patience: this.#patience[patience],
       lastTick: this.#watch.tick + this.#ticks(lifetimeMs()),
       onGone: () => this.#all.delete(connection),
+      onDiskFull: () => {
+        this.#diskFullTick = this.#watch.tick
+      },
     })
     this.#all.add(connection)
     // After `close`, a transaction that still waits fails: a new connection would keep the process alive.

@@ -6,9 +6,9 @@
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
 import type { FolderRole, OpenedDatabase } from '#db/embedded/open'
-import { isMigrated } from '#db/migrate'
 import { openPostgres } from '#db/open'
 import { PoolerError } from '#db/postgres/sessions'
+import { findUnreadyReason } from '#db/readiness'
 import { SettingsError } from '#db/settings-error'
 // biome-ignore lint/style/noRestrictedImports: it gives the server its clock
 import { type MovableClock, machineClock } from '#runtime/clock'
@@ -61,7 +61,8 @@ export interface App {
   /** The routes outside `/v1`. */
   readonly publicRoutes: readonly { method: string; path: string }[]
   /** Whether the database answers and no migration is missing. */
-  ready(): Promise<boolean>
+  /** Why requests cannot be served now; null if they can. */
+  findUnready(): Promise<string | null>
   close(): Promise<void>
 }
 
@@ -184,14 +185,14 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   }, housekeepingMs)
   housekeeping.unref()
 
-  let asking: Promise<boolean> | null = null
-  const ready = (): Promise<boolean> => {
-    asking ??= isMigrated(database).finally(() => {
+  let asking: Promise<string | null> | null = null
+  const findUnready = (): Promise<string | null> => {
+    asking ??= findUnreadyReason(database).finally(() => {
       asking = null
     })
     return withTimeout(readyMs, asking)
   }
-  const publicApp = buildPublicRoutes({ registry, services, metrics, worker, deadline, ready })
+  const publicApp = buildPublicRoutes({ registry, services, metrics, worker, deadline, findUnready })
   for (const [path, surface] of Object.entries(registry.extensions.surfaces)) {
     const existing = publicApp.routes.find(
       (route) => route.path === path || route.path.startsWith(`${path}/`),
@@ -215,7 +216,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     publicRoutes: publicApp.routes.filter(
       ({ path, method }) => path !== '*' && path !== '/*' && method !== 'OPTIONS',
     ),
-    ready,
+    findUnready,
     async close() {
       clearInterval(housekeeping)
       deadline.close()
@@ -314,13 +315,21 @@ interface Parts {
   metrics: Metrics
   worker: Worker
   deadline: Deadline
-  ready(): Promise<boolean>
+  /** Why requests cannot be served now; null if they can. */
+  findUnready(): Promise<string | null>
 }
 
 const retrySoon = { 'retry-after': '5' }
 
 /** Builds the routes outside `/v1`. */
-function buildPublicRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): PublicRoutes {
+function buildPublicRoutes({
+  registry,
+  services,
+  metrics,
+  worker,
+  deadline,
+  findUnready,
+}: Parts): PublicRoutes {
   const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
   const hono = publicRoutes(services)
   corsRoutes(hono, services, pages)
@@ -330,8 +339,9 @@ function buildPublicRoutes({ registry, services, metrics, worker, deadline, read
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))
   hono.get('/readyz', async (c) => {
     try {
-      if (await ready()) return c.json({ status: 'ready' })
-      return c.json({ status: 'not-ready', reason: 'migrations are missing' }, 503, retrySoon)
+      const reason = await findUnready()
+      if (reason === null) return c.json({ status: 'ready' })
+      return c.json({ status: 'not-ready', reason }, 503, retrySoon)
     } catch (error) {
       services.log.error({ err: error }, 'not ready')
       return c.json({ status: 'not-ready', reason: 'the database does not answer' }, 503, retrySoon)

@@ -89,10 +89,10 @@ function standardOutput(): LineBuffer {
   return lines
 }
 
-const none = {}
+/** Returns a new object for each line: pino assigns the line's fields to it. */
 function addTrace(): object {
   const trace = currentTrace()
-  return trace ? { traceId: getTraceId(trace) } : none
+  return trace ? { traceId: getTraceId(trace) } : {}
 }
 
 const baseOptions = (level: string) => ({

@@ -100,7 +100,8 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     labelNames: ['state'],
     registers: [registry],
     collect() {
-      for (const [state, count] of Object.entries(database.load())) this.set({ state }, count)
+      const { isDiskFull: _, ...counts } = database.load()
+      for (const [state, count] of Object.entries(counts)) this.set({ state }, count)
     },
   })
   return {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describeWriteError, makeDataDir } from '#db/data-dir'
 import { defaultDeadlines, toSilenceMs } from '#db/deadlines'
-import { isAddress } from '#db/postgres/address'
+import { findAddressFault } from '#db/postgres/address'
 import { SettingsError } from '#db/settings-error'
 import { mailUrl, parseMailUrl } from '#runtime/ports/mail/providers'
 import { parseS3Url } from '#runtime/ports/storage/s3'
@@ -29,7 +29,10 @@ const variables = {
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
-    .refine(isAddress, 'must be an address such as postgres://user:password@host:5432/database')
+    .superRefine((text, issues) => {
+      const message = findAddressFault(text)
+      if (message !== null) issues.addIssue({ code: 'custom', message })
+    })
     .nullable()
     .default(null),
   DATABASE_READS: wholeNumber(3, 1),

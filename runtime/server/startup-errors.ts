@@ -1,6 +1,7 @@
 /** Turns startup errors that the operator can correct into one clear message each. */
 import type { Database } from '#db/database'
 import { migrate, NewerDatabase } from '#db/migrate'
+import { findReadOnlyReason } from '#db/readiness'
 import { SettingsError } from '#db/settings-error'
 import { ApiError } from '#runtime/errors'
 import { RegistryError } from '#runtime/registry/registry'
@@ -15,9 +16,13 @@ export const isUserError = (error: unknown): error is Error =>
 export const toSettingsError = (why: string | null, error: unknown): unknown =>
   why === null ? error : new SettingsError(why)
 
-/** Runs pending migrations and returns their names. */
+/** Runs pending migrations and returns their names. Refuses a database that takes no writes, even if none is pending. */
 export const migrateDatabase = (settings: Settings, database: Database): Promise<string[]> =>
-  withConnectMessages(settings, () => migrate(database))
+  withConnectMessages(settings, async () => {
+    const reason = await findReadOnlyReason(database)
+    if (reason !== null) throw new SettingsError(`DATABASE_URL: ${reason}: name a server that takes writes`)
+    return migrate(database)
+  })
 
 /** Runs the first query on a database; a connection failure becomes a message with its remedy. */
 export async function withConnectMessages<T>(settings: Settings, ask: () => Promise<T>): Promise<T> {

@@ -36,8 +36,10 @@ const unknownHost: Message<ServerAddress> = ({ place }) =>
   `DATABASE_URL: the host ${place.replace(/:\d+(?=,|$)/g, '')} is not known: look for a mistake in its name, or whether this machine can resolve it`
 const refused: Message<ServerAddress> = ({ place, user }, { message }) =>
   `DATABASE_URL: ${place} refuses the user ${user}: look at user and password (${message})`
+const wantsTls: Message<ServerAddress> = ({ place, user }, { message }) =>
+  `DATABASE_URL: ${place} lets ${user} in with TLS only, or not from here: add sslmode=require to the address (${message})`
 const untrusted: Message<ServerAddress> = ({ place }, { message }) =>
-  `DATABASE_URL: the certificate of ${place} is not trusted: give its authority by NODE_EXTRA_CA_CERTS (${message})`
+  `DATABASE_URL: the certificate of ${place} is not trusted: give its authority's file by sslrootcert, or by NODE_EXTRA_CA_CERTS (${message})`
 
 /** Limits a message to errors of connecting, since other system calls report a missing or forbidden file too. */
 const onlyForSockets =
@@ -67,8 +69,11 @@ const connectMessages: Messages<ServerAddress> = {
   ),
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
+  NO_TLS: ({ place }) =>
+    `DATABASE_URL: ${place} has no TLS: turn ssl on there, or ask for none by sslmode=disable`,
   '28P01': refused,
-  '28000': refused,
+  '28000': (server, error) =>
+    /no encryption/.test(error.message) ? wantsTls(server, error) : refused(server, error),
   '3D000': ({ place, database }) =>
     `DATABASE_URL: ${place} has no database ${database}: make it (createdb), or name one that is there`,
   '42501': ({ user }, { message }) =>

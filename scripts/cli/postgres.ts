@@ -25,6 +25,8 @@ export interface ThrowawayPostgres {
   crash(): Promise<void>
   /** Starts it again; resolves once it accepts connections. */
   restart(): Promise<void>
+  /** Makes a standby the primary; resolves once it takes writes. */
+  promote(): Promise<void>
   /** Stops the server and deletes its folder; a second call does nothing. */
   stop(): Promise<void>
 }
@@ -62,10 +64,15 @@ export function requirePostgres(): string {
 /**
  * Creates a cluster, starts it on a free port of 127.0.0.1 and waits until it answers. `durable: false` gives up crash
  * safety, for tests. `bin`: the folder of the programs, default the newest version installed. `lines` are appended to
- * its postgresql.conf. Throws one clear sentence if PostgreSQL is not installed.
+ * its postgresql.conf. `standbyOf`: the port of a server that it follows as a standby. Throws one clear sentence if PostgreSQL is not installed.
  */
 export async function throwawayPostgres(
-  options: { durable?: boolean; bin?: string | undefined; lines?: readonly string[] } = {},
+  options: {
+    durable?: boolean
+    bin?: string | undefined
+    lines?: readonly string[]
+    standbyOf?: number
+  } = {},
 ): Promise<ThrowawayPostgres> {
   const bin = findProgramsFolder(options.bin)
   const user = serverUser()
@@ -89,12 +96,19 @@ export async function throwawayPostgres(
     run(join(bin, 'pg_ctl'), [...args, '-D', dataDir], user ?? {})
 
   try {
+    const { standbyOf } = options
     const locale = ['--encoding=UTF8', '--locale=C.UTF-8']
-    await run(
-      join(bin, 'initdb'),
-      ['-D', dataDir, '-U', 'postgres', '--auth=trust', '--no-sync', ...locale],
-      user ?? {},
-    )
+    await (standbyOf === undefined
+      ? run(
+          join(bin, 'initdb'),
+          ['-D', dataDir, '-U', 'postgres', '--auth=trust', '--no-sync', ...locale],
+          user ?? {},
+        )
+      : run(
+          join(bin, 'pg_basebackup'),
+          ['-D', dataDir, '-R', '--checkpoint=fast', `--dbname=postgres://postgres@127.0.0.1:${standbyOf}`],
+          user ?? {},
+        ))
     const port = await freePort()
     const lines = [...buildConfiguration(port, folder, options.durable ?? true), ...(options.lines ?? []), '']
     appendFileSync(join(dataDir, 'postgresql.conf'), lines.join('\n'))
@@ -112,6 +126,7 @@ export async function throwawayPostgres(
       dataDir,
       crash: () => pgCtl('stop', '-w', '-m', 'immediate'),
       restart: begin,
+      promote: () => pgCtl('promote', '-w'),
       stop: () => {
         stopping ??= stop()
         return stopping

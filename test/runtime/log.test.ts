@@ -2,7 +2,7 @@
 // biome-ignore-all lint/plugin/clock: both are vitest's here, and stand still
 /** Log lines are written together, complete and in order. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { LineBuffer, RequestLines } from '#runtime/server/log'
+import { LineBuffer, openLogInto, RequestLines } from '#runtime/server/log'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -100,4 +100,23 @@ test('a request is a line of JSON with its time, whatever was cached for the pre
   expect(written.map((each) => JSON.parse(each))).toEqual(
     expected.map((each) => ({ ...each, msg: 'request' })),
   )
+})
+
+test('a line has no field of an earlier line', () => {
+  const { lines, writes, finish } = output()
+  const log = openLogInto('info', lines)
+  for (let n = 0; n < 100; n += 1)
+    log.info({ [`field${n}`]: n, store: n % 2 ? `store-${n}` : undefined }, 'line')
+  lines.flush()
+  finish()
+  const written = writes
+    .join('')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  for (const [n, line] of written.entries()) {
+    expect(Object.keys(line).sort()).toEqual(
+      ['level', 'time', `field${n}`, 'msg', ...(n % 2 ? ['store'] : [])].sort(),
+    )
+  }
 })

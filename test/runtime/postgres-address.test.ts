@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openPostgres } from '#db/open'
-import { describeAddress, isAddress, parseAddress } from '#db/postgres/address'
+import { describeAddress, findAddressFault, parseAddress } from '#db/postgres/address'
 import { openDatabase } from '#runtime/server/app'
 import { readSettings } from '#runtime/server/settings'
 import { describeConnectError } from '#runtime/server/startup-messages'
@@ -33,7 +33,7 @@ test.each([
   ['postgres://a%40b:p%2Fw@h/sh%20op', 'h:5432', 'a@b', 'sh op'],
 ])('%s', (address, place, user, database) => {
   expect(describeAddress(address)).toEqual({ place, user, database })
-  expect(isAddress(address)).toBe(true)
+  expect(findAddressFault(address)).toBeNull()
 })
 
 test('named connection parameters are no session settings, and the rest stays unchanged', () => {
@@ -43,8 +43,11 @@ test('named connection parameters are no session settings, and the rest stays un
     options: { path: '/run/pg/.s.PGSQL.1', ssl: false, user: 'u', password: 'p&+w', database: 'e f' },
   })
   expect(parseAddress('postgres://u:p:w@[::1]/d?sslmode=require&application_name=a+b')).toEqual({
-    url: 'postgres://localhost/?sslmode=require&application_name=a+b',
-    options: { host: ['::1'], port: [5432], user: 'u', password: 'p:w', database: 'd' },
+    url: 'postgres://localhost/?application_name=a+b',
+    options: {
+      ...{ host: ['::1'], port: [5432], user: 'u', password: 'p:w', database: 'd' },
+      ssl: { rejectUnauthorized: false, checkServerIdentity: expect.any(Function) },
+    },
   })
 })
 
@@ -52,15 +55,19 @@ test.each([
   [
     'postgres://ana:p:w@x@h:6432/shop?sslmode=verify-full&application_name=a+b',
     {
-      url: 'postgres://localhost/?sslmode=verify-full&application_name=a+b',
-      options: { host: ['h'], port: [6432], user: 'ana', password: 'p:w@x', database: 'shop' },
+      url: 'postgres://localhost/?application_name=a+b',
+      options: {
+        ...{ host: ['h'], port: [6432], user: 'ana', password: 'p:w@x', database: 'shop' },
+        ssl: { rejectUnauthorized: true },
+      },
     },
   ],
   [
     'postgresql://one:123,two:456/shop?target_session_attrs=read-write',
     {
-      url: 'postgres://localhost/?target_session_attrs=read-write',
-      options: { host: ['one', 'two'], port: [123, 456], database: 'shop' },
+      url: 'postgres://localhost/',
+      // The driver's own read-write takes a standby.
+      options: { host: ['one', 'two'], port: [123, 456], database: 'shop', target_session_attrs: 'primary' },
     },
   ],
   [
@@ -79,8 +86,8 @@ test.each([
 
 test("Neon's addresses, and unencoded names", () => {
   const url = 'postgres://u@h/d?sslmode=require'
-  expect(parseAddress(`${url}&channel_binding=require&target_session_attrs=any`)).toEqual(parseAddress(url))
-  expect(parseAddress(url).url).toBe('postgres://localhost/?sslmode=require')
+  const { options } = parseAddress(`${url}&channel_binding=require&target_session_attrs=any`)
+  expect(Object.keys(options)).toEqual(Object.keys(parseAddress(url).options))
   const nameOf = (address: string) => parseAddress(address).options.database
   expect(nameOf('postgres://h/sh%20op')).toBe('sh op')
   expect(nameOf('postgres://h/mü')).toBe('mü')
@@ -124,7 +131,6 @@ test.each([
   'postgres:///d?host=/a,/b',
   'postgres:///d?host=a&port=-1',
 ])('%s is refused as a setting', async (address) => {
-  expect(isAddress(address)).toBe(false)
   await expect(readSettings({ DATABASE_URL: address, SECRET_KEY: 'x'.repeat(32) })).rejects.toThrow(
     /DATABASE_URL: must be an address such as postgres:\/\/user:password@host:5432\/database/,
   )
@@ -179,10 +185,58 @@ test.runIf(inject('postgresUrl'))('a server is reached by its socket, in either 
 
 test.runIf(inject('postgresUrl'))('a setting that the server does not know is reported', async () => {
   const url = new URL(inject('postgresUrl')!)
-  url.searchParams.set('hostaddr', '127.0.0.1')
+  url.searchParams.set('serch_path', 'shop')
   await expect(openDatabase(await settings(url.href))).rejects.toThrow(
-    'DATABASE_URL: unrecognized configuration parameter "hostaddr": leave it out of the address',
+    'DATABASE_URL: unrecognized configuration parameter "serch_path": leave it out of the address',
   )
+})
+
+test.each([
+  ['sslmode=requires', 'sslmode: must be one of disable, allow, prefer, require, verify-ca, verify-full'],
+  ['sslmode=verify-full&sslrootcert=/no/file', 'sslrootcert: the file /no/file cannot be read'],
+  ['sslcrl=x', 'sslcrl: is not supported here: leave it out of the address'],
+  ['sslroot=x', 'sslroot: is no parameter of PostgreSQL'],
+  [
+    'target_session_attrs=standby',
+    'target_session_attrs: standby names a server that takes no writes: use primary',
+  ],
+  ['target_session_attrs=rw', 'target_session_attrs: must be one of any, read-write, primary'],
+  ['connect_timeout=soon', 'connect_timeout: must be a number of seconds from 1 to 60'],
+  ['gssencmode=require', 'gssencmode: require is not supported here: leave it out'],
+  ['application_name=%zz', 'application_name: is not encoded as an address is'],
+])('?%s is refused with the reason', (parameters, fault) => {
+  expect(findAddressFault(`postgres://h/d?${parameters}`)).toBe(fault)
+})
+
+test('the parameters of libpq that a connection needs are honoured', () => {
+  const optionsOf = (parameters: string) => parseAddress(`postgres://h/d?${parameters}`).options
+  const file = new URL('../../package.json', import.meta.url).pathname
+  expect(optionsOf(`sslmode=verify-ca&sslrootcert=${file}&connect_timeout=3`)).toMatchObject({
+    connect_timeout: 3,
+    ssl: {
+      ca: expect.stringContaining('{'),
+      rejectUnauthorized: true,
+      checkServerIdentity: expect.any(Function),
+    },
+  })
+  expect(optionsOf(`sslmode=require&sslrootcert=${file}`)).toMatchObject({
+    ssl: { rejectUnauthorized: true },
+  })
+  expect(optionsOf('sslrootcert=system')).toMatchObject({ ssl: { rejectUnauthorized: true } })
+  expect(optionsOf('sslmode=allow')).toMatchObject({ ssl: 'prefer' })
+  expect(optionsOf('sslmode=disable')).toMatchObject({ ssl: false })
+})
+
+test.runIf(inject('postgresUrl'))('a server without TLS is reported as one', async ({ skip }) => {
+  const url = new URL(inject('postgresUrl')!)
+  const database = openPostgres(url.href, { reads: 1, transactions: 1 })
+  onTestFinished(() => database.close())
+  const [{ ssl }] = (await database.query<{ ssl: string }>(`select current_setting('ssl') as ssl`, [])) as [
+    { ssl: string },
+  ]
+  if (ssl === 'on') skip('this server has TLS')
+  url.searchParams.set('sslmode', 'require')
+  await expect(openDatabase(await settings(url.href))).rejects.toThrow(/^DATABASE_URL: \S+ has no TLS: /)
 })
 
 test('errors without a relation to the address are not attributed to it', () => {

@@ -270,9 +270,9 @@ describe.skipIf(!url)('the server, while its database is silent', () => {
   test('readiness comes back with the database', async () => {
     const { app, hole } = await server()
     hole.silence()
-    await expect(app.ready()).rejects.toThrow()
+    await expect(app.findUnready()).rejects.toThrow()
     hole.speak()
-    await expect.poll(() => app.ready().catch(() => false)).toBe(true)
+    await expect.poll(() => app.findUnready().catch(() => false)).toBeNull()
     const metrics = await app.fetch(new Request('http://localhost/metrics'), { ip: '127.0.0.1' })
     expect(await metrics.text()).toContain('\ndatabase_up 1\n')
   })
