@@ -46,8 +46,9 @@ import type { Registry } from '#runtime/registry/loaded'
 import { loadRegistry, RegistryError } from '#runtime/registry/registry'
 import type { Logger } from './log.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
+import { findIssues } from './preflight.ts'
 import type { Settings } from './settings.ts'
-import { migrateDatabase, toSettingsError } from './startup-errors.ts'
+import { migrateDatabase, requireSecretKey, toSettingsError } from './startup-errors.ts'
 import { describeConnectError } from './startup-messages.ts'
 
 export interface App {
@@ -113,7 +114,12 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   // A command may run statements for longer than a server.
   const isCommand = !options.database && (options.role ?? 'command') === 'command'
   const database = isCommand ? opened.database.longRunning : opened.database
-  if (!options.database) await migrateDatabase(settings, database.longRunning)
+  if (!options.database) {
+    await migrateDatabase(settings, database.longRunning)
+    await requireSecretKey(settings, database)
+    if (!isCommand)
+      for (const { message } of await findIssues(database, settings, machineClock())) log.warn(message)
+  }
   const clock = options.clock ?? machineClock(await readClockOffset(database, settings))
   const queue = await openQueue(database, registry.jobs, clock, {
     supervise: options.supervise ?? true,

@@ -10,7 +10,7 @@ import { machineClock } from '#runtime/clock'
 import type { Services } from '#runtime/context'
 import { openApp, openDatabase, readClockOffset } from '#runtime/server/app'
 import { readSettings, resolveDataDir, type Settings } from '#runtime/server/settings'
-import { migrateDatabase, withConnectMessages } from '#runtime/server/startup-errors'
+import { migrateDatabase, requireSecretKey, withConnectMessages } from '#runtime/server/startup-errors'
 
 export interface Opened {
   database: Database
@@ -73,6 +73,7 @@ async function withOpened<T>(
   const { database, shared, close } = await openDatabase(settings)
   try {
     await migrateDatabase(settings, database.longRunning)
+    await requireSecretKey(settings, database)
     const now = machineClock(await readClockOffset(database, settings)).now()
     // If no other process uses the database, there is no other cache to wait for.
     const waitForPropagation = async (): Promise<void> => {
