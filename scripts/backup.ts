@@ -10,7 +10,7 @@ import { readSettings, type Settings } from '#runtime/server/settings'
 import { requireEmbedded, withUnmigratedDatabase } from '#scripts/cli/database'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { printLine, type Terminal } from '#scripts/cli/terminal'
-import { copyFiles } from '#scripts/copy/files'
+import { copyFiles, digestFiles } from '#scripts/copy/files'
 import {
   getFilesFolder,
   getSecretFile,
@@ -57,15 +57,17 @@ async function save(
   // Copies the files once before the snapshot: during it, when writes may be blocked, only newer files remain to be
   // copied.
   await saveFiles(settings, folder)
-  const { tables, kept } = await readSnapshot(database, async (source) => {
+  const { tables, kept, ...contents } = await readSnapshot(database, async (source) => {
     await saveRows(terminal, folder, source)
     const kept = await saveFiles(settings, folder)
     const { migrations, tables, sequences } = source
     const secret = fingerprint(settings)
     const madeAt = new Date().toISOString()
-    await writeContents(folder, { format: 1, madeAt, migrations, secret, files: kept, sequences, tables })
-    return { tables, kept }
+    return { tables, kept, madeAt, migrations, secret, sequences }
   })
+  // After the snapshot: writes may be blocked during it.
+  const files = await digestFiles(getFilesFolder(folder))
+  await writeContents(folder, { format: 1, ...contents, files, tables })
   printLine(
     out,
     `Saved: ${tables.length} tables, ${countRows(tables)} rows, ${kept.count} files in ${folder}`,

@@ -34,8 +34,10 @@ export const withServices = <T>(
   { makes = false } = {},
 ): Promise<T> =>
   withOpened(env, makes, async (opened, shared) => {
+    const settings = await readSettings(env)
+    await requireSecretKey(settings, opened.database)
     const app = await openApp({
-      settings: await readSettings(env),
+      settings,
       log: pino({ level: 'error' }, pino.destination(2)),
       database: opened.database,
       shared,
@@ -73,7 +75,6 @@ async function withOpened<T>(
   const { database, shared, close } = await openDatabase(settings)
   try {
     await migrateDatabase(settings, database.longRunning)
-    await requireSecretKey(settings, database)
     const now = machineClock(await readClockOffset(database, settings)).now()
     // If no other process uses the database, there is no other cache to wait for.
     const waitForPropagation = async (): Promise<void> => {

@@ -1,6 +1,9 @@
-/** Copies a folder that servers write to. */
+/** Copies a folder that servers write to, and computes its checksum. */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { copyFile, mkdir, readdir, realpath, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 
 export interface Copied {
   count: number
@@ -24,6 +27,20 @@ export async function copyFiles(from: string, to: string): Promise<Copied> {
     all.bytes += size
   }
   return all
+}
+
+/** The number, size and SHA-256 of all files of a folder, over their names and contents; zero files if it is missing. */
+export async function digestFiles(folder: string): Promise<Copied & { sha256: string }> {
+  const all = createHash('sha256')
+  let [count, bytes] = [0, 0]
+  for (const path of (await filesBelow(folder, '')).sort()) {
+    const file = createHash('sha256')
+    await pipeline(createReadStream(join(folder, path)), file)
+    all.update(`${path}\n${file.digest('hex')}\n`)
+    count += 1
+    bytes += (await stat(join(folder, path))).size
+  }
+  return { count, bytes, sha256: all.digest('hex') }
 }
 
 /** Lists all files. Follows links, as the server does, except those that lead back to a parent folder. */

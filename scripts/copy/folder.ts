@@ -10,17 +10,31 @@ import { pipeline, Readable } from 'node:stream'
 import { pipeline as piped } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { CopiedTable, Source } from '#db/copy/source'
+import { z } from '#runtime/schema'
+import { digestFiles } from './files.ts'
 
 export interface Backup extends Omit<Source, 'readRows'> {
   format: 1
   /** An instant in UTC. */
   madeAt: string
-  files: { count: number; bytes: number }
+  /** A backup of an earlier version has no checksum. */
+  files: { count: number; bytes: number; sha256?: string }
   /** The fingerprint of the secret key that decrypts the credentials in the backup. */
   secret: string
 }
 
 const contents = 'backup.json'
+const size = z.number().int().min(0)
+const contentsShape = z
+  .object({
+    format: z.number(),
+    madeAt: z.string(),
+    secret: z.string(),
+    migrations: z.array(z.string()),
+    tables: z.array(z.object({ name: z.string() }).passthrough()),
+    files: z.object({ count: size, bytes: size, sha256: z.string().optional() }),
+  })
+  .passthrough()
 const rowsFolder = (folder: string): string => join(folder, 'rows')
 const rowsFile = (folder: string, table: string): string => join(rowsFolder(folder), `${table}.gz`)
 export const getFilesFolder = (folder: string): string => join(folder, 'files')
@@ -62,7 +76,9 @@ export async function openBackup(folder: string): Promise<Backup & Source> {
   if (!existsSync(path)) {
     throw new Error(`${folder} is no finished backup: ${contents}, which is written last, is not there`)
   }
-  const backup = parseRow(await readFile(path, 'utf8'), path) as Backup
+  const text = parseRow(await readFile(path, 'utf8'), path)
+  if (!contentsShape.safeParse(text).success) throw new Error(describeDamage(path))
+  const backup = text as Backup
   if (backup.format !== 1) throw new Error(`${path} is of a later version: restore with the one that made it`)
   return { ...backup, readRows: ({ name }) => readRows(rowsFile(folder, name)) }
 }
@@ -92,6 +108,21 @@ function parseRow(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error(`${path} is not what a backup has there: it is damaged`)
+    throw new Error(describeDamage(path))
+  }
+}
+
+const describeDamage = (path: string): string => `${path} is not what a backup has there: it is damaged`
+
+/** Throws one sentence if a file of the backup is missing, changed or added. Reads every file. */
+export async function requireFiles(folder: string, { files }: Pick<Backup, 'files'>): Promise<void> {
+  const found = await digestFiles(getFilesFolder(folder))
+  if (found.count !== files.count || found.bytes !== files.bytes) {
+    throw new Error(
+      `Of ${files.count} files (${files.bytes} bytes) the backup has ${found.count} (${found.bytes} bytes): nothing is restored`,
+    )
+  }
+  if (files.sha256 !== undefined && found.sha256 !== files.sha256) {
+    throw new Error(`A file in ${getFilesFolder(folder)} was changed after the backup: nothing is restored`)
   }
 }

@@ -10,20 +10,27 @@ import { machineClock } from '#runtime/clock'
 import { openQueue } from '#runtime/jobs/queue'
 import { loadRegistry } from '#runtime/registry/registry'
 import { openDatabase } from '#runtime/server/app'
+import { findTextIssues } from '#runtime/server/preflight'
 import type { Settings } from '#runtime/server/settings'
 import { migrateDatabase } from '#runtime/server/startup-errors'
 import { printLine, type Terminal } from '#scripts/cli/terminal'
 import { reportRows } from './rows.ts'
 
 /**
- * Fills the database of the settings, which must have no store. The row counts and checksums of all tables are compared
+ * Fills the database of the settings, which must have no store. `prepare` runs once the place is known to be free. The row counts and checksums of all tables are compared
  * before the commit. Then the database is migrated, and on a cluster distributed.
  */
-export async function fillDatabase(terminal: Terminal, settings: Settings, source: Source): Promise<void> {
+export async function fillDatabase(
+  terminal: Terminal,
+  settings: Settings,
+  source: Source,
+  prepare = async (): Promise<void> => {},
+): Promise<void> {
   const { jobs } = await loadRegistry()
   const { database, close } = await openDatabase(settings, undefined, 'merchant-restore')
   try {
     await requireFree(database, settings)
+    await prepare()
     await withOldTables(() => migrateTo(database.longRunning, source.migrations))
     const queue = await openQueue(database, jobs, machineClock(), {
       supervise: false,
@@ -48,15 +55,8 @@ async function requireFree(database: Database, { dataDir }: Settings): Promise<v
       'The tables of this cluster are distributed already: name a database where npm run migrate has not been; rows are distributed once they are there',
     )
   }
-  const [encoding] = await database.query<{ name: string }>(
-    `select current_setting('server_encoding') as name`,
-    [],
-  )
-  if (encoding!.name !== 'UTF8') {
-    throw new SettingsError(
-      `DATABASE_URL: this database is kept in ${encoding!.name}, which has no room for most of the world's letters: make one with encoding UTF8`,
-    )
-  }
+  const [issue] = await findTextIssues(database)
+  if (issue) throw new SettingsError(issue.message)
   await requireNoStores(database)
 }
 

@@ -247,6 +247,27 @@ test('files and the secret key are copied; a running server is reported, since i
   expect(existsSync(join(withoutIt, 'secret-key'))).toBe(false)
 
   const place = { DATA_DIR: newFolder() }
+  const saved = join(folder, 'files/a/b.txt')
+  for (const [content, refusal] of [
+    [
+      'x'.repeat(readFileSync(saved).length),
+      /A file in .* was changed after the backup: nothing is restored/,
+    ],
+    ['', /^Of 1 files \(\d+ bytes\) the backup has 1 \(0 bytes\): nothing is restored/],
+  ] as const) {
+    writeFileSync(saved, content)
+    expect((await run(restoreProgram, [folder], { env: place })).err).toMatch(refusal)
+    expect(existsSync(join(place.DATA_DIR, 'db'))).toBe(false)
+  }
+  cpSync(join(root, 'LICENSE'), saved)
+  const contents = readFileSync(join(folder, 'backup.json'))
+  for (const text of ['null', '{"format":1}', '[]']) {
+    writeFileSync(join(folder, 'backup.json'), text)
+    expect((await run(restoreProgram, [folder], { env: place })).err).toMatch(
+      /backup\.json is not what a backup/,
+    )
+  }
+  writeFileSync(join(folder, 'backup.json'), contents)
   expect(await run(restoreProgram, [folder], { env: place })).toMatchObject({ code: 0 })
   expect(readFileSync(join(place.DATA_DIR, 'secret-key'), 'utf8')).toBe(secret)
   expect(readFileSync(join(place.DATA_DIR, 'files/a/b.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
