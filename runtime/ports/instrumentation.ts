@@ -58,6 +58,7 @@ const isCheckResult = (method: string, answer: unknown): answer is Precondition[
 const ownPorts: Readonly<Record<OwnPort, PortFacts>> = {
   mail: {
     account: 'server',
+    local: ['parseWebhook'],
     // The check logs in to the provider, so it proves access if everything is fine.
     provesAccess: (method, answer) =>
       isCheckResult(method, answer) ? answer.every(({ isFine }) => isFine) : null,

@@ -57,6 +57,8 @@ export type StatusFailure =
   | 'too-long'
   | 'disconnected'
   | 'number-limit'
+  // Of an email that bounced.
+  | 'recipient-refused'
   | 'provider-error'
 
 /** The network's error codes for messages that failed after acceptance, mapped to ours. */
