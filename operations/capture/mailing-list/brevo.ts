@@ -10,17 +10,11 @@
 
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { Precondition, ProviderStore } from '#runtime/ports/provider'
+import { parseRetryAfter } from '#runtime/ports/retry-after'
 import { emailKey } from '#runtime/values/email'
 import { splitName } from '#runtime/values/public-name'
 import { truncate } from '#runtime/values/truncate'
-import {
-  defaultTimes,
-  type ListHttpOptions,
-  type ListRequest,
-  parseRetryAfter,
-  parseTextFields,
-  requestList,
-} from './http.ts'
+import { defaultTimes, type ListHttpOptions, type ListRequest, parseTextFields, requestList } from './http.ts'
 import {
   checkLists,
   type MailingListPerson,
@@ -331,7 +325,7 @@ function toError(response: Response, text: string): Error {
     )
   }
   if (status === 404) return noSuchList()
-  if (status === 429) return new Throttled(parseRetryAfter(headers.get('x-sib-ratelimit-reset')))
+  if (status === 429) return new Throttled(parseRetryAfter(headers, 1000, 'x-sib-ratelimit-reset'))
   if (status === 408 || status >= 500) {
     return new Unavailable('unknown', `The email provider answered ${status}`)
   }

@@ -10,11 +10,13 @@ import { applyPartialRefund, isReversed, readRefundedCents, reversePayment } fro
 import { type PaymentPurpose, recordPayment } from './payments.ts'
 import { applyCharge, buildUnknownPurpose } from './renewals.ts'
 import type { CollectPayload } from './tasks.ts'
+import { restorePayment } from './won-disputes.ts'
 
 export async function applyPayment(tx: Context, row: SubscriptionRow, event: ReceivedEvent): Promise<void> {
   const { provider, data } = event
   const { payment } = data
   if (!payment) return
+  if (payment.isDisputeWon && (await restorePayment(tx, row, provider, payment))) return
   const intent = await findPaymentIntent(tx, payment)
   if (intent?.kind === 'charge') return finishCharge(tx, row, intent, payment)
   const checkout = payment.checkoutId === null ? undefined : await findPaidCheckout(tx, payment.checkoutId)

@@ -5,6 +5,7 @@
 import { truncate } from '#runtime/values/truncate'
 import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
 import type { Precondition } from '../provider.ts'
+import { parseRetryAfter } from '../retry-after.ts'
 import { buildMessageId, checkRecipient, type Mail, type MailPort, parseDomain } from './port.ts'
 import { hookUser, readPostmarkHook } from './postmark-hook.ts'
 
@@ -66,7 +67,8 @@ interface Answer {
   status: number
   code: number
   message: string
-  retryAfter: string | null
+  /** In milliseconds; Postmark does not document the header. */
+  retryAfterMs: number
   body: Record<string, unknown>
 }
 
@@ -100,7 +102,7 @@ export function postmarkMail(options: PostmarkOptions): MailPort {
       status: response.status,
       code: typeof read.ErrorCode === 'number' ? read.ErrorCode : 0,
       message: typeof read.Message === 'string' ? read.Message.replace(/\s+/g, ' ') : '',
-      retryAfter: response.headers.get('retry-after'),
+      retryAfterMs: parseRetryAfter(response.headers, 2000),
       body: read,
     }
   }
@@ -254,7 +256,11 @@ function formatSender(text: string): string {
     : oneLine(text)
 }
 
-function toProviderError({ status, code, message, retryAfter }: Answer, sender: string, ours: string): Error {
+function toProviderError(
+  { status, code, message, retryAfterMs }: Answer,
+  sender: string,
+  ours: string,
+): Error {
   const accessLost = (name: string, text: string, remedy: string) =>
     new AccessLost(name, `${text}${message ? `: ${truncate(message, 300)}` : ''}`, remedy)
   // HTTP status 401 concerns the token; Postmark's code 401 an unconfirmed sender.
@@ -265,7 +271,7 @@ function toProviderError({ status, code, message, retryAfter }: Answer, sender: 
       'The operator of this server must put the token of a Postmark server in MAIL_URL',
     )
   }
-  if (status === 429 || isOneOf('pace', code)) return new Throttled(parseRetryAfter(retryAfter))
+  if (status === 429 || isOneOf('pace', code)) return new Throttled(retryAfterMs)
   if (status === 503 || isOneOf('maintenance', code)) {
     return new Unavailable('no', 'The mail provider is not working at the moment')
   }
@@ -296,12 +302,6 @@ function toProviderError({ status, code, message, retryAfter }: Answer, sender: 
   return isAboutRecipient
     ? new Refused('recipient-refused', 'The mail provider refused the address')
     : new Refused('message-refused', 'The mail provider refused the message')
-}
-
-/** Reads Retry-After in milliseconds. Postmark does not document that header, so there is a default of 2 seconds. */
-function parseRetryAfter(header: string | null): number {
-  const seconds = Number(header)
-  return header !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 2000
 }
 
 function parseObject(text: string): Record<string, unknown> {
