@@ -3,7 +3,7 @@
  * be in many lists. A person who unsubscribed is blacklisted for emails or unsubscribed from one list; this adapter
  * never undoes either.
  *
- * Who left must be known before anything is written, since writing subscribes again. Many people are then imported by one
+ * The adapter finds out who left before it writes, since writing subscribes again. It then imports many people by one
  * request; a few, and those that an import leaves out, are created or updated one by one. Consent groups, if the account
  * has them, decide who may be written to: the store's credentials may name one (`consentGroupId`).
  *

@@ -57,7 +57,7 @@ export type StatusFailure =
   | 'too-long'
   | 'disconnected'
   | 'number-limit'
-  // Of an email that bounced.
+  // Only emails have this one: they bounced.
   | 'recipient-refused'
   | 'provider-error'
 

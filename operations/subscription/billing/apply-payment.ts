@@ -6,11 +6,16 @@ import type { ProviderPayment } from '../provider/port.ts'
 import type { SubscriptionRow } from '../transitions.ts'
 import type { ReceivedEvent } from './apply.ts'
 import { finishCharge } from './charge.ts'
-import { applyPartialRefund, isReversed, readRefundedCents, reversePayment } from './chargebacks.ts'
+import {
+  applyPartialRefund,
+  isReversed,
+  readRefundedCents,
+  restorePayment,
+  reversePayment,
+} from './chargebacks.ts'
 import { type PaymentPurpose, recordPayment } from './payments.ts'
 import { applyCharge, buildUnknownPurpose } from './renewals.ts'
 import type { CollectPayload } from './tasks.ts'
-import { restorePayment } from './won-disputes.ts'
 
 export async function applyPayment(tx: Context, row: SubscriptionRow, event: ReceivedEvent): Promise<void> {
   const { provider, data } = event

@@ -355,7 +355,7 @@ describe('people with a username', () => {
         ],
       })
 
-    test('keeps name and opt-out, also for the phone that the person shows later', async () => {
+    test('a person keeps name and opt-out, also with the phone that is shown later', async () => {
       const shop = await withInbox()
       const [old, next] = ['5511977770010', '5511977770011']
       const profile = { profile: { name: 'Gil' } }
@@ -381,7 +381,7 @@ describe('people with a username', () => {
       expect(await conversations(shop)).toMatchObject([{ ...about, phone: `+${next}`, messageCount: 3 }])
     })
 
-    test('of a person whose phone stays the same loses nothing', async () => {
+    test('a person whose phone stays the same loses nothing', async () => {
       const shop = await withInbox()
       const phone = '5511977770012'
       await inbound({ from: phone, from_user_id: 'BR.200' }, 'Oi', { wa_id: phone, user_id: 'BR.200' })
@@ -393,7 +393,7 @@ describe('people with a username', () => {
       ])
     })
 
-    test('of a person who was never seen with a phone moves with the conversation', async () => {
+    test('a person who was never seen with a phone takes the conversation along', async () => {
       const shop = await withInbox()
       await inbound({ from_user_id: 'BR.300' }, 'Oi', { user_id: 'BR.300', profile: { name: 'Isa' } })
       const [before] = await conversations(shop)
