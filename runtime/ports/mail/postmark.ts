@@ -182,6 +182,7 @@ function checkWebhook({ status, body }: Answer, hookUrl = '', password: string |
   const missing = (message: string): Precondition => ({
     code: 'webhook',
     isFine: false,
+    isOptional: true,
     message,
     remedy: `Put a password into MAIL_URL (postmark://SERVER_TOKEN:WEBHOOK_PASSWORD@…), and add at Postmark the webhook ${hookUrl.replace('://', `://${hookUser}:WEBHOOK_PASSWORD@`)} with the events Bounce, Spam Complaint and Subscription Change`,
   })
