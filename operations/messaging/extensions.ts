@@ -12,6 +12,7 @@ import {
   applyNumberHealth,
   applyNumberName,
   findAccountStores,
+  notifyNumberWarnings,
 } from './official/callbacks.ts'
 import { numberKind } from './official/kind.ts'
 import { wakeWaitingMessages } from './outbox/rows.ts'
@@ -49,6 +50,7 @@ export default extensions({
     'messaging:number-health': [applyNumberHealth],
     'messaging:number-name': [applyNumberName],
     'messaging:number-account': [applyNumberAccount],
+    'messaging:number-warning': [notifyNumberWarnings],
     'mail:bounced': [applyBounces],
   },
   storeResolvers: { messaging: findStores },

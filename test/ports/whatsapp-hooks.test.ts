@@ -110,7 +110,6 @@ const accountEvents: [event: string, about: object, issue: string | null | undef
     { ban_info: { waba_ban_state: 'DISABLE', waba_ban_date: 'May 1' } },
     'account-restricted',
   ],
-  ['DISABLED_UPDATE', { ban_info: { waba_ban_state: 'SCHEDULE_FOR_DISABLE' } }, undefined],
   ['DISABLED_UPDATE', { ban_info: { waba_ban_state: 'REINSTATE' } }, null],
   [
     'ACCOUNT_RESTRICTION',
@@ -122,7 +121,6 @@ const accountEvents: [event: string, about: object, issue: string | null | undef
     { restriction_info: [{ restriction_type: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION' }] },
     undefined,
   ],
-  ['ACCOUNT_VIOLATION', { violation_info: { violation_type: 'ADULT' } }, undefined],
   ['AD_ACCOUNT_LINKED', {}, undefined],
   ['AUTH_INTL_PRICE_ELIGIBILITY_UPDATE', {}, undefined],
   ['BUSINESS_PRIMARY_LOCATION_COUNTRY_UPDATE', {}, undefined],
@@ -130,6 +128,23 @@ const accountEvents: [event: string, about: object, issue: string | null | undef
   ['PARTNER_CLIENT_CERTIFICATION_STATUS_UPDATE', {}, undefined],
   ['VOLUME_BASED_PRICING_TIER_UPDATE', {}, undefined],
 ]
+
+test('account_update warns of a violation and of a scheduled ban', () => {
+  const read = (value: object) => {
+    const entry = [{ id: '2', time: 1795262400, changes: [{ field: 'account_update', value }] }]
+    return port.parseEvents(Buffer.from(JSON.stringify({ object: 'x', entry })))[0]
+  }
+  expect(read({ event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'ADULT' } })).toMatchObject({
+    kind: 'number-warning',
+    data: { account: '2', warning: 'violation', detail: 'ADULT' },
+  })
+  const ban = { waba_ban_state: 'SCHEDULE_FOR_DISABLE', waba_ban_date: 'December 9, 2026' }
+  expect(read({ event: 'DISABLED_UPDATE', ban_info: ban })).toMatchObject({
+    kind: 'number-warning',
+    data: { warning: 'scheduled-ban', detail: 'December 9, 2026' },
+  })
+  expect(read({ event: 'ACCOUNT_VIOLATION', violation_info: 7 })).toMatchObject({ data: { detail: null } })
+})
 
 test.each(accountEvents)('account_update %s %j means %s', (event, about, issue) => {
   const entry = [
