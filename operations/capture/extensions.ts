@@ -7,6 +7,12 @@ import { mailingListPort } from './mailing-list/open.ts'
 import { clearPopupList, getPopupOnSince, turnPopupOn } from './popup/settings.ts'
 import { buildPopupRules, buildPopupWidget } from './popup/widget.ts'
 import { unsubscribeFromNewsletter } from './subscribers/newsletter-unsubscribe.ts'
+import {
+  isSuppressed,
+  restoreAddresses,
+  suppressBounced,
+  suppressComplained,
+} from './suppressions/suppressions.ts'
 
 export default extensions({
   ports: { mailingList: mailingListPort },
@@ -36,6 +42,12 @@ export default extensions({
   ],
   personErasure: [captureErasure],
   events: { newsletter: { feature: 'newsletter', types: ['impression', 'close'] } },
+  providerEvents: {
+    'mail:bounced': [suppressBounced],
+    'mail:complained': [suppressComplained],
+    'mail:restored': [restoreAddresses],
+  },
+  isSuppressed,
   unsubscribes: { newsletter: unsubscribeFromNewsletter },
   listDeleted: [clearPopupList, clearFormList],
   evidence: { popup: getPopupOnSince },

@@ -3,6 +3,7 @@ import { eraseMember } from './assistant/codes.ts'
 import { isForAssistant, queueReplies } from './assistant/inbound.ts'
 import { buttonWidget, connectedNumberChanged } from './button/button.ts'
 import { applyEchoes, applyInbound, applyStatuses, findStores } from './callbacks/apply.ts'
+import { applyBounces } from './callbacks/mail-failures.ts'
 import { applyAddressBook, applyHistory, applyMessageChanges } from './callbacks/message-changes.ts'
 import { applyPersonChanges } from './callbacks/person-addresses.ts'
 import { erasePerson } from './erasure/erase-person.ts'
@@ -11,6 +12,7 @@ import {
   applyNumberHealth,
   applyNumberName,
   findAccountStores,
+  notifyNumberWarnings,
 } from './official/callbacks.ts'
 import { numberKind } from './official/kind.ts'
 import { wakeWaitingMessages } from './outbox/rows.ts'
@@ -48,6 +50,8 @@ export default extensions({
     'messaging:number-health': [applyNumberHealth],
     'messaging:number-name': [applyNumberName],
     'messaging:number-account': [applyNumberAccount],
+    'messaging:number-warning': [notifyNumberWarnings],
+    'mail:bounced': [applyBounces],
   },
   storeResolvers: { messaging: findStores },
   // `isForAssistant` must be first: messages to the assistant's number belong to no store, regardless of their key.

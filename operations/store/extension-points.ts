@@ -68,6 +68,8 @@ const declared = extensionPoints({
     ({ feature }, known) => checkName(pendingTypes, known.key) ?? checkFeature(feature, known),
   ),
   stockRequests: single<StockRequests>(({ feature }, known) => checkFeature(feature, known)),
+  /** Whether an address gets no more mail of the store. */
+  isSuppressed: single<(ctx: Context, email: string) => Promise<boolean>>(),
   recentReviews: single<RecentReviews>(({ feature }, known) => checkFeature(feature, known)),
   /** Runs in the transaction that connects an ecommerce platform, for example to queue a section's first sync. */
   platformConnected: inOrder<Hook>(),

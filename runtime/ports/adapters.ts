@@ -32,7 +32,8 @@ export async function openAdapters(
 ): Promise<Adapters> {
   const { settings, database, clock } = opening
   const { storage, files } = await openStorage(settings, clock)
-  const { mail, close } = await openMail({ url: settings.mailUrl, from: settings.mailFrom, database, clock })
+  const { mailUrl: url, mailFrom: from, publicUrl } = settings
+  const { mail, close } = await openMail({ url, from, publicUrl, database, clock })
   const opened = await Promise.all(
     Object.entries(ports).map(async ([name, port]) => [name, await port.open(opening)] as const),
   )

@@ -58,9 +58,12 @@ const isCheckResult = (method: string, answer: unknown): answer is Precondition[
 const ownPorts: Readonly<Record<OwnPort, PortFacts>> = {
   mail: {
     account: 'server',
-    // The check logs in to the provider, so it proves access if everything is fine.
+    local: ['parseWebhook'],
+    // The check logs in to the provider, so it proves access if everything that sending needs is fine.
     provesAccess: (method, answer) =>
-      isCheckResult(method, answer) ? answer.every(({ isFine }) => isFine) : null,
+      isCheckResult(method, answer)
+        ? answer.every(({ isFine, isOptional }) => isFine || isOptional === true)
+        : null,
   },
   storage: { account: 'server', local: ['signUpload', 'signDownload'] },
 }

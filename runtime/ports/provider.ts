@@ -42,6 +42,8 @@ export interface Precondition {
   /** A stable name in kebab-case. */
   code: string
   isFine: boolean
+  /** True if the connection also works without it. */
+  isOptional?: true
   /** The result of the test as a sentence. */
   message: string
   /** The remedy if the precondition is not met. */

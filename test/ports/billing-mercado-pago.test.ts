@@ -101,7 +101,14 @@ describe('Mercado Pago', () => {
     await expect(failing(port, storeId)).rejects.toMatchObject({ name: 'Throttled', retryAfterMs: 7000 })
     standIn.fail({ status: 429, headers: { 'retry-after': 'soon' } })
     await expect(port.getAgreement('a')).rejects.toMatchObject({ name: 'Throttled', retryAfterMs: 1000 })
-    expect(standIn.requests).toHaveLength(2)
+    // The provider's clock differs from ours.
+    const date = 'Mon, 30 Nov 2026 12:00:00 GMT'
+    const waitUntil = (seconds: string) => ({ date, 'retry-after': `Mon, 30 Nov 2026 12:00:${seconds} GMT` })
+    standIn.fail({ status: 429, headers: waitUntil('09') })
+    await expect(port.getAgreement('a')).rejects.toMatchObject({ name: 'Throttled', retryAfterMs: 9000 })
+    standIn.fail({ status: 429, headers: waitUntil('00') })
+    await expect(port.getAgreement('a')).rejects.toMatchObject({ name: 'Throttled', retryAfterMs: 1000 })
+    expect(standIn.requests).toHaveLength(4)
   })
 
   test("a refusal is passed on in the provider's words", async () => {
@@ -210,6 +217,35 @@ describe('Mercado Pago', () => {
       ['payment', null, '42.50'],
     ])
   })
+
+  test.each(['payment', 'topic_chargebacks_wh'] as const)(
+    'a chargeback that was won is reported once, by a notification of %s',
+    async (topic) => {
+      const { port, standIn, storeId } = await opened()
+      const { providerCheckoutId: id } = await failing(port, storeId)
+      standIn.pay(id, 'good')
+      const [payment] = await port.listPayments(id, { since: new Date(0) })
+      const states = async () => {
+        const found: unknown[] = []
+        for (const { headers, body } of standIn.notifications())
+          found.push(...(await port.parseWebhook(headers, body)).map(({ key }) => key))
+        return [...new Set(found)]
+      }
+      await states()
+      standIn.chargeBack(payment!.id)
+      const charged = `${payment!.id}:charged-back`
+      expect(await states()).toContain(charged)
+      standIn.decideDispute(payment!.id, 'settled', topic)
+      expect(await states()).toContain(charged)
+      standIn.decideDispute(payment!.id, 'reimbursed', topic)
+      const won = await states()
+      expect(won).toContain(`${payment!.id}:dispute-won`)
+      expect(won).not.toContain(charged)
+      expect(await port.listPayments(id, { since: new Date(0) })).toMatchObject([
+        { status: 'approved', refundedAmount: '0.00', isDisputeWon: true },
+      ])
+    },
+  )
 
   test('notifications about foreign objects bring nothing', async () => {
     const { port, standIn } = await opened()

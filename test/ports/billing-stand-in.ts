@@ -59,6 +59,12 @@ export interface BillingStandIn {
   /** Makes the next charge or retry. */
   charge(id: string): void
   chargeBack(paymentId: string): void
+  /** Decides a chargeback: `reimbursed` if the seller wins, else `settled`. `topic`: the notification that tells. */
+  decideDispute(
+    paymentId: string,
+    result: 'reimbursed' | 'settled',
+    topic?: 'payment' | 'topic_chargebacks_wh',
+  ): void
   /** A partial refund on the provider's own pages, weeks later; the invoice does not change. */
   refundPart(paymentId: string, amount: number): void
   setStatus(id: string, status: string): void
@@ -118,6 +124,8 @@ export async function billingStandIn(
   const answered = new Map<string, { status: number; body: unknown }>()
   const pending: Json[] = []
   const others = new Set<string>()
+  /** Payments by the id of their chargeback. */
+  const disputes = new Map<string, number>()
   const requests: string[] = []
   const bodies: Json[] = []
   const keys: (string | null)[] = []
@@ -239,6 +247,11 @@ export async function billingStandIn(
       const found = invoices.find((each) => String(each.id) === id)
       if (!found) throw new ApiError(404, 'not found')
       return { status: 200, body: found }
+    }
+    if (url.pathname.startsWith('/v1/chargebacks/')) {
+      const disputed = disputes.get(url.pathname.split('/')[3]!)
+      if (!disputed) throw new ApiError(404, 'Chargeback not found')
+      return { status: 200, body: { id: action, payments: [disputed], coverage_applied: true } }
     }
     const [, , , paymentId, refunds] = url.pathname.split('/')
     const payment = url.pathname.startsWith('/v1/payments/') ? payments.get(Number(paymentId)) : undefined
@@ -404,9 +417,20 @@ export async function billingStandIn(
     chargeBack(paymentId) {
       const payment = payments.get(Number(paymentId))!
       clock.frozenAt = clock.ms() + 1000
-      Object.assign(payment, { status: 'charged_back', date_last_updated: instant() })
+      Object.assign(payment, {
+        ...{ status: 'charged_back', status_detail: 'in_process', date_last_updated: instant() },
+      })
       touchInvoice(payment)
       notify('payment', payment.id, 'payment.updated')
+    },
+    decideDispute(paymentId, result, topic = 'payment') {
+      const payment = payments.get(Number(paymentId))!
+      clock.frozenAt = clock.ms() + 24 * 3_600_000
+      Object.assign(payment, { status_detail: result, date_last_updated: instant() })
+      if (topic === 'payment') return notify('payment', payment.id, 'payment.updated')
+      last += 1
+      disputes.set(String(last), payment.id)
+      notify(topic, last, 'changed_case_status')
     },
     refundPart(paymentId, amount) {
       const payment = payments.get(Number(paymentId))!

@@ -16,6 +16,7 @@ export interface StandInContact {
   listIds: number[]
   listUnsubscribed: number[]
   attributes: Record<string, unknown>
+  consentGroups?: { id: number; status: 'subscribed' | 'unsubscribed' }[]
 }
 
 type Fault = { status: number; headers?: Record<string, string>; body?: object } | 'silence' | 'drop'
@@ -24,6 +25,10 @@ export interface BrevoStandIn {
   endpoint: string
   contacts: Map<string, StandInContact>
   lists: Map<number, string>
+  /** Null: the account does not have the feature. */
+  consentGroups: { id: number; name: string }[] | null
+  /** How often an import is asked for until it is completed, and how it ends. */
+  imports: { asks: number; end: 'completed' | 'failed' }
   /** The account's attributes with their types. */
   attributes: Map<string, 'text' | 'boolean'>
   /** Such as `POST /v3/contacts`. */
@@ -36,6 +41,17 @@ export interface BrevoStandIn {
   /** Adds a contact, as another client would. */
   add(email: string, change?: Partial<StandInContact>): StandInContact
   close(): Promise<void>
+}
+
+interface Process {
+  id: number
+  name: 'IMPORTUSER'
+  asks: number
+  info: { import: Record<string, string | null> }
+}
+interface Imports {
+  processes: Map<number, Process>
+  reports: Map<string, string>
 }
 
 type Answer = readonly [status: number, body?: object]
@@ -52,10 +68,14 @@ const isAddress = (text: string): boolean =>
 export async function brevoStandIn(apiKey: string): Promise<BrevoStandIn> {
   let open = 0
   let ids = 0
+  const processes = new Map<number, Process>()
+  const reports = new Map<string, string>()
   const standIn: BrevoStandIn = {
     endpoint: '',
     contacts: new Map(),
     lists: new Map([[2, 'Main']]),
+    consentGroups: null,
+    imports: { asks: 2, end: 'completed' },
     attributes: new Map([
       ['FIRSTNAME', 'text'],
       ['LASTNAME', 'text'],
@@ -95,11 +115,15 @@ export async function brevoStandIn(apiKey: string): Promise<BrevoStandIn> {
     const fault = standIn.isDown ? { status: 503 } : standIn.faults.shift()
     if (fault === 'silence') return
     if (fault === 'drop') return void request.socket.destroy()
+    if (request.url?.startsWith('/reports/')) {
+      response.end(reports.get(request.url) ?? '')
+      return
+    }
     if (fault) return send(response, [fault.status, fault.body ?? {}], fault.headers)
     if (request.headers['api-key'] !== apiKey) {
       return send(response, [401, { message: 'Key not found', code: 'unauthorized' }])
     }
-    send(response, answerTo(standIn, request, body))
+    send(response, answerTo(standIn, request, body, { processes, reports }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   standIn.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -117,10 +141,33 @@ function send(response: ServerResponse, [status, body]: Answer, headers: Record<
   response.end(body === undefined ? '' : JSON.stringify(body))
 }
 
-function answerTo(standIn: BrevoStandIn, { method, url }: IncomingMessage, body: Body): Answer {
+function answerTo(
+  standIn: BrevoStandIn,
+  { method, url }: IncomingMessage,
+  body: Body,
+  imports: Imports,
+): Answer {
   const { pathname, searchParams: query } = new URL(url!, 'http://stand-in')
   const [, , first, second, third, fourth] = pathname.split('/').map(decodeURIComponent)
+  if (first === 'processes') {
+    const found = imports.processes.get(Number(second))
+    if (!found) return notFound('Process not found')
+    found.asks += 1
+    const isDone = found.asks > standIn.imports.asks
+    const status = isDone ? standIn.imports.end : found.asks === 1 ? 'queued' : 'in_process'
+    return [200, { id: found.id, name: found.name, status, ...(isDone ? { info: found.info } : {}) }]
+  }
   if (first !== 'contacts') return notFound('Not found')
+  if (second === 'consent-groups') {
+    return standIn.consentGroups
+      ? [
+          200,
+          { consentGroups: standIn.consentGroups, total: standIn.consentGroups.length, limit: 50, offset: 0 },
+        ]
+      : [403, { code: 'CONSENT_GROUP_NOT_ENABLED', message: 'Consent groups are not enabled' }]
+  }
+  if (second === 'import' && method === 'POST') return importAll(standIn, body, imports)
+  if (second === 'batch') return notFound('Not found')
   if (method === 'GET' && second === undefined) return contacts(standIn, query)
   if (method === 'POST' && second === undefined) return create(standIn, body)
   if (method === 'GET' && second === 'attributes') {
@@ -250,4 +297,45 @@ function remove(standIn: BrevoStandIn, list: number, { emails = [] }: { emails?:
     201,
     { contacts: { success: on, failure: emails.filter((email) => !on.includes(email)), total: on.length } },
   ]
+}
+
+/** Imports at once, but tells it later. People with an invalid address, or another's phone, are left out and reported. */
+function importAll(standIn: BrevoStandIn, body: Body, { processes, reports }: Imports): Answer {
+  const {
+    jsonBody = [],
+    listIds = [],
+    consentGroupIds = [],
+    updateExistingContacts = true,
+  } = body as {
+    jsonBody?: { email?: string; attributes?: Body }[]
+    listIds?: number[]
+    consentGroupIds?: number[]
+    updateExistingContacts?: boolean
+  }
+  if (listIds.length === 0 || !listIds.every((id) => standIn.lists.has(id)))
+    return refused('invalid_parameter', 'Invalid list ids')
+  if (consentGroupIds.some((id) => !standIn.consentGroups?.some((group) => group.id === id)))
+    return refused('invalid_parameter', 'Invalid consent group ids')
+  const left: Record<string, string[]> = { invalid_emails: [], duplicate_phone_id: [] }
+  for (const { email = '', attributes = {} } of jsonBody) {
+    const there = standIn.contacts.get(email.toLowerCase())
+    if (!isAddress(email)) left.invalid_emails!.push(email)
+    else if (findAttributeError(standIn, attributes, email.toLowerCase(), 'import'))
+      left.duplicate_phone_id!.push(String(attributes.SMS))
+    else if (!there) create(standIn, { email, attributes, listIds })
+    else if (updateExistingContacts) update(standIn, there, { attributes, listIds })
+    const contact = standIn.contacts.get(email.toLowerCase())
+    if (contact && consentGroupIds.length > 0)
+      contact.consentGroups = consentGroupIds.map((id) => ({ id, status: 'subscribed' }))
+  }
+  const id = processes.size + 78
+  const toReport = (name: string): string | null => {
+    if (left[name]!.length === 0) return null
+    const path = `/reports/${id}-${name}.csv`
+    reports.set(path, `VALUE\n${left[name]!.join('\n')}\n`)
+    return standIn.endpoint + path
+  }
+  const info = { import: Object.fromEntries(Object.keys(left).map((name) => [name, toReport(name)])) }
+  processes.set(id, { id, name: 'IMPORTUSER', asks: 0, info })
+  return [202, { processId: id }]
 }

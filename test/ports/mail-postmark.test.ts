@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { parsePostmarkUrl, postmarkMail } from '#runtime/ports/mail/postmark'
 import { openMail } from '#runtime/ports/mail/providers'
 import { aMail, mailContract } from './mail.contract.ts'
-import { type Fault, postmarkStandIn } from './postmark-stand-in.ts'
+import { type Fault, type PostmarkRecord, postmarkStandIn, type StandInWebhook } from './postmark-stand-in.ts'
 
 const sender = 'Merchant <no-reply@merchant.example>'
 const lost = (code: string) => ({
@@ -12,14 +12,22 @@ const lost = (code: string) => ({
   remedy: expect.stringMatching(/operator/),
 })
 const token = 'server-t0ken'
+const hookUrl = 'https://api.merchant.example/hooks/mail/postmark'
+const on = { Enabled: true }
+const webhook: StandInWebhook = {
+  Url: 'https://postmark:hook%2Fpass@api.merchant.example/hooks/mail/postmark',
+  MessageStream: 'outbound',
+  Triggers: { Bounce: on, SpamComplaint: on, SubscriptionChange: on },
+}
 
 /** Postmark at the stand-in, with the contract's senders confirmed. */
 async function postmark(query = '', timeoutMs = 20_000) {
   const standIn = await postmarkStandIn(token, 'merchant.example')
   standIn.senders.add('aurora.example')
+  standIn.webhooks.push(webhook)
   const { host } = new URL(standIn.endpoint)
-  const url = `postmark://${token}@${host}?tls=off${query}`
-  const mail = postmarkMail({ ...parsePostmarkUrl(url), from: sender, timeoutMs })
+  const url = `postmark://${token}:hook%2Fpass@${host}?tls=off${query}`
+  const mail = postmarkMail({ ...parsePostmarkUrl(url), hookUrl, from: sender, timeoutMs })
   return { standIn, mail, url }
 }
 
@@ -54,7 +62,10 @@ describe('postmark mail', () => {
 
   test('MAIL_URL names the provider', async () => {
     const { standIn, url } = await open('&stream=news')
-    const opened = await openMail({ url, from: sender, database: null as never, clock: null as never })
+    const publicUrl = 'https://api.merchant.example'
+    const opened = await openMail({
+      ...{ url, from: sender, publicUrl, database: null as never, clock: null as never },
+    })
     await opened.mail.send(aMail())
     expect(standIn.received[0]?.stream).toBe('news')
     await opened.close()
@@ -140,5 +151,81 @@ describe('postmark mail', () => {
     standIn.faults.push({ status: 401, ErrorCode: 10 })
     expect(await faults()).toMatchObject([{ code: 'mail-login-refused', remedy: expect.any(String) }])
     expect(standIn.requests.every((request) => request.startsWith('GET '))).toBe(true)
+  })
+
+  test('a check names what the webhooks lack', async () => {
+    const { standIn, mail, url } = await open()
+    const faults = async (checked = mail) => (await checked.check()).filter(({ isFine }) => !isFine)
+    expect(await faults()).toEqual([])
+    const expectFault = async (message: RegExp, checked = mail) =>
+      expect(await faults(checked)).toMatchObject([
+        {
+          code: 'webhook',
+          message: expect.stringMatching(message),
+          remedy: expect.stringContaining(
+            'https://postmark:WEBHOOK_PASSWORD@api.merchant.example/hooks/mail/',
+          ),
+        },
+      ])
+    standIn.webhooks[0] = { ...webhook, Triggers: { Bounce: on, SpamComplaint: { Enabled: false } } }
+    await expectFault(/SpamComplaint, SubscriptionChange/)
+    standIn.webhooks[0] = { ...webhook, Url: 'https://elsewhere.example/hooks/mail/postmark' }
+    await expectFault(/no webhook of this server/)
+    const without = url.replace(':hook%2Fpass', '')
+    await expectFault(/no password/, postmarkMail({ ...parsePostmarkUrl(without), hookUrl, from: sender }))
+  })
+
+  test('a store’s mail carries the store and the key, within what Postmark takes', async () => {
+    const { standIn, mail } = await open()
+    await mail.send(aMail({ storeId: 'a-store', idempotencyKey: 'rv_1_1' }))
+    expect(standIn.received[0]?.metadata).toEqual({ store: 'a-store', key: 'rv_1_1' })
+    await mail.send(aMail({ storeId: 'a-store', idempotencyKey: 'k'.repeat(81) }))
+    expect(standIn.received[0]?.metadata).toEqual({ store: 'a-store' })
+    await mail.send(aMail())
+    expect(standIn.received[0]?.metadata).toEqual({})
+  })
+
+  test.each<[PostmarkRecord, object, string | null]>([
+    ['Bounce', {}, 'bounced'],
+    ['Bounce', { Type: 'BadEmailAddress', TypeCode: 100000 }, 'bounced'],
+    ['Bounce', { Type: 'SpamComplaint', TypeCode: 100001 }, 'complained'],
+    ['Bounce', { Type: 'SoftBounce', TypeCode: 4096, Inactive: false }, null],
+    ['Bounce', { Type: 'Transient', TypeCode: 2, Inactive: false }, null],
+    ['Bounce', { Type: 'AutoResponder', TypeCode: 64, Inactive: false }, null],
+    ['SpamComplaint', {}, 'complained'],
+    ['SubscriptionChange', {}, 'bounced'],
+    ['SubscriptionChange', { SuppressionReason: 'SpamComplaint' }, 'complained'],
+    ['SubscriptionChange', { SuppressionReason: 'ManualSuppression' }, 'complained'],
+    ['SubscriptionChange', { SuppressSending: false, MessageID: null, Metadata: {} }, 'restored'],
+    ['Bounce', { RecordType: 'Open' }, null],
+    ['Bounce', { Email: null }, null],
+  ])('a webhook %s with %j means %s', async (record, change, kind) => {
+    const { standIn, mail } = await open()
+    const { to } = aMail()
+    await mail.send(aMail({ to, storeId: 'a-store', idempotencyKey: 'rv_1_1' }))
+    const { headers, body } = standIn.report(record, to, change)
+    const read = mail.parseWebhook!(new Headers(headers), new TextEncoder().encode(body as string))
+    expect(read).toMatchObject(kind === null ? [] : [{ kind, data: { email: to } }])
+    if (kind && kind !== 'restored') expect(read[0]).toMatchObject({ storeRef: 'a-store' })
+  })
+
+  test('a webhook without the password, or that is no report, is refused', async () => {
+    const { standIn, mail } = await open()
+    const { headers, body } = standIn.report('Bounce', 'ana@example.com')
+    const refuse = (change: Record<string, string>, text = body as string) => {
+      const given = new Headers({ ...(headers as Record<string, string>), ...change })
+      return () => mail.parseWebhook!(given, new TextEncoder().encode(text))
+    }
+    for (const authorization of [
+      '',
+      'Basic',
+      `Basic ${btoa('postmark:wrong')}`,
+      `Basic ${btoa('hook/pass')}`,
+    ])
+      expect(refuse({ authorization })).toThrow(expect.objectContaining({ code: 'bad-signature' }))
+    for (const text of ['', '[]', '{}', '{"RecordType":1}', '\ud800'])
+      expect(refuse({}, text)).toThrow(expect.objectContaining({ code: 'bad-body' }))
+    const bare = postmarkMail({ ...parsePostmarkUrl(`postmark://${token}@localhost`), from: sender })
+    expect(bare.parseWebhook).toBeUndefined()
   })
 })

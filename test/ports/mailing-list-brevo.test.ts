@@ -9,11 +9,14 @@ afterEach(async () => {
   for (const standIn of opened.splice(0)) await standIn.close()
 })
 
-async function brevo() {
+const readReport = async (address: string): Promise<string> => (await fetch(address)).text()
+
+async function brevo(timeoutMs = 5000) {
   const standIn = await brevoStandIn(brevoKey)
   const port = new BrevoMailingList({
     endpoint: standIn.endpoint,
-    timeoutMs: 5000,
+    timeoutMs,
+    fetchReport: readReport,
     retryDelayMs: 1,
     maxPauseMs: 50,
   })
@@ -54,8 +57,8 @@ mailingListContract('Brevo', async () => {
 })
 
 describe('Brevo', () => {
-  const started = async () => {
-    const all = await brevo()
+  const started = async (timeoutMs?: number) => {
+    const all = await brevo(timeoutMs)
     opened.push(all.standIn)
     const push = (...people: Parameters<typeof all.port.upsertSubscribers>[2]) =>
       all.port.upsertSubscribers(all.store, '2', people)
@@ -85,6 +88,123 @@ describe('Brevo', () => {
     const phones = [one, two, odd].map(({ email }) => contactOf(standIn, email).attributes.SMS)
     expect(phones.filter(Boolean)).toEqual(['+5511988887777'])
     expect((await push(one, two, odd)).map(({ status }) => status)).toEqual(['updated', 'updated', 'updated'])
+  })
+
+  const countRequests = (standIn: BrevoStandIn): Record<string, number> => {
+    const counts: Record<string, number> = {}
+    for (const request of standIn.requests.splice(0)) {
+      const name = decodeURIComponent(request)
+        .replace(/\/[^/]+@.*$/, '/:email')
+        .replace(/\d+$/, ':id')
+      counts[name] = (counts[name] ?? 0) + 1
+    }
+    return counts
+  }
+
+  test('many people are imported by one request, and nobody is looked up in a small account', async () => {
+    const { standIn, push } = await started()
+    standIn.add('left@example.com', { listUnsubscribed: [2] })
+    standIn.add('black@example.com', { emailBlacklisted: true })
+    standIn.add('there@example.com', { listIds: [] })
+    const people = Array.from({ length: 497 }, () => aPerson({ tags: ['vip'] }))
+    const known = ['left', 'black', 'there'].map((name) => aPerson({ email: `${name}@example.com` }))
+    const statuses = (await push(...known, ...people)).map(({ status }) => status)
+    expect(statuses.slice(0, 3)).toEqual(['unsubscribed', 'unsubscribed', 'updated'])
+    expect(new Set(statuses.slice(3))).toEqual(new Set(['added']))
+    expect(contactOf(standIn, 'left@example.com')).toMatchObject({ listIds: [], listUnsubscribed: [2] })
+    expect(contactOf(standIn, 'black@example.com')).toMatchObject({ listIds: [], emailBlacklisted: true })
+    expect(contactOf(standIn, people[0]!.email)).toMatchObject({
+      listIds: [2],
+      attributes: { FIRSTNAME: 'Ana', SMS: people[0]!.phone, VIP: true },
+    })
+    expect(countRequests(standIn)).toEqual({
+      ...{ 'GET /v3/contacts/lists/:id': 1, 'GET /v3/contacts/attributes': 1 },
+      ...{ 'GET /v3/contacts': 2, 'POST /v3/contacts/import': 1, 'GET /v3/processes/:id': 3 },
+    })
+  })
+
+  test('in a large account the people are looked up, and then imported', async () => {
+    const { standIn, push } = await started()
+    for (let i = 0; i < 3_001; i += 1) standIn.add(`other${i}@example.com`)
+    const people = Array.from({ length: 30 }, () => aPerson())
+    expect(new Set((await push(...people)).map(({ status }) => status))).toEqual(new Set(['added']))
+    expect(countRequests(standIn)).toMatchObject({
+      'GET /v3/contacts': 1,
+      'GET /v3/contacts/:email': 30,
+      'POST /v3/contacts/import': 1,
+    })
+  })
+
+  test('people whom an import leaves out are sent one by one', async () => {
+    const { standIn, push } = await started()
+    standIn.add('owner@example.com', { attributes: { SMS: '+5511977776666' } })
+    const people = Array.from({ length: 30 }, () => aPerson())
+    const odd = [aPerson({ email: 'invalid@example.com' }), aPerson({ phone: '+5511977776666' })]
+    const statuses = (await push(...people, ...odd)).map(({ status }) => status)
+    expect(statuses.slice(30)).toEqual(['invalid', 'added'])
+    expect(contactOf(standIn, odd[1]!.email)).toMatchObject({
+      listIds: [2],
+      attributes: { FIRSTNAME: 'Ana' },
+    })
+    // The first attempt has the phone.
+    expect(countRequests(standIn)).toMatchObject({ 'POST /v3/contacts/import': 1, 'POST /v3/contacts': 3 })
+  })
+
+  test('an import that fails or does not end is an outage, and may be repeated', async () => {
+    const { standIn, push } = await started(50)
+    const people = Array.from({ length: 30 }, () => aPerson())
+    standIn.imports = { asks: 1, end: 'failed' }
+    await expect(push(...people)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
+    standIn.imports = { asks: 10_000, end: 'completed' }
+    await expect(push(...people)).rejects.toThrow('has not finished the import')
+    standIn.imports = { asks: 1, end: 'completed' }
+    expect(new Set((await push(...people)).map(({ status }) => status))).toEqual(new Set(['updated']))
+  })
+
+  test('consent groups decide who may be written to, and people join the chosen one', async () => {
+    const { standIn, port, store } = await started()
+    const consents = async (credentials: object) =>
+      (await port.check({ ...store, credentials }, '2')).filter(({ code }) => code === 'consent')
+    expect(await consents({ apiKey: brevoKey })).toMatchObject([{ isFine: true }])
+    expect(await consents({ apiKey: brevoKey, consentGroupId: 7 })).toMatchObject([{ isFine: false }])
+    standIn.consentGroups = [
+      { id: 7, name: 'Newsletter' },
+      { id: 8, name: 'Offers' },
+    ]
+    expect(await consents({ apiKey: brevoKey })).toMatchObject([
+      { isFine: false, remedy: expect.stringContaining('7 (Newsletter), 8 (Offers)') },
+    ])
+    expect(await consents({ apiKey: brevoKey, consentGroupId: '7' })).toMatchObject([{ isFine: true }])
+    const groups = (newsletter: 'subscribed' | 'unsubscribed', offers: 'subscribed' | 'unsubscribed') => ({
+      consentGroups: [
+        { id: 7, status: newsletter },
+        { id: 8, status: offers },
+      ],
+    })
+    standIn.add('both@example.com', groups('unsubscribed', 'unsubscribed'))
+    standIn.add('news@example.com', groups('unsubscribed', 'subscribed'))
+    standIn.add('offers@example.com', groups('subscribed', 'unsubscribed'))
+    const people = ['both', 'news', 'offers', 'nobody'].map((name) =>
+      aPerson({ email: `${name}@example.com` }),
+    )
+    const push = async (credentials: object) =>
+      (await port.upsertSubscribers({ ...store, credentials }, '2', people)).map(({ status }) => status)
+    const left = async (credentials: object) => {
+      const found: string[] = []
+      for await (const page of port.unsubscribedSince({ ...store, credentials }, '2', new Date(0)))
+        found.push(...page)
+      return found.sort()
+    }
+    const chosen = { apiKey: brevoKey, consentGroupId: 7 }
+    expect(await left(chosen)).toEqual(['both@example.com', 'news@example.com'])
+    expect(await left({ apiKey: brevoKey })).toEqual(['both@example.com'])
+    expect(await push(chosen)).toEqual(['unsubscribed', 'unsubscribed', 'updated', 'added'])
+    expect(contactOf(standIn, 'nobody@example.com').consentGroups).toEqual([{ id: 7, status: 'subscribed' }])
+    expect(contactOf(standIn, 'news@example.com')).toMatchObject({
+      listIds: [],
+      ...groups('unsubscribed', 'subscribed'),
+    })
+    expect(await push({ apiKey: brevoKey })).toEqual(['unsubscribed', 'updated', 'updated', 'updated'])
   })
 
   test("names use the attributes of the account's language; tags use an attribute if there is one", async () => {

@@ -16,14 +16,30 @@ export type Fault =
 export interface PostmarkStandIn {
   endpoint: string
   /** Newest first. */
-  received: (ArrivedMail & { messageId: string | undefined; stream: string })[]
+  received: (ArrivedMail & {
+    messageId: string | undefined
+    stream: string
+    id: string
+    metadata: Record<string, string>
+  })[]
   requests: string[]
   faults: Fault[]
   /** Confirmed senders or domains. */
   senders: Set<string>
   deliveryType: 'Live' | 'Sandbox'
+  webhooks: StandInWebhook[]
+  /** The body and headers of a webhook about the latest mail to an address, as Postmark sends them. */
+  report(record: PostmarkRecord, to: string, change?: object): RequestInit
   close(): Promise<void>
 }
+
+export interface StandInWebhook {
+  Url: string
+  MessageStream: string
+  HttpAuth?: { Username: string; Password: string } | null
+  Triggers: Partial<Record<PostmarkRecord, { Enabled: boolean }>>
+}
+export type PostmarkRecord = 'Bounce' | 'SpamComplaint' | 'SubscriptionChange'
 
 interface Sent {
   From?: string
@@ -37,6 +53,7 @@ interface Sent {
   Attachments?: { Name: string; Content: string; ContentType: string }[]
   TrackOpens?: boolean
   TrackLinks?: string
+  Metadata?: Record<string, string>
 }
 type Answer = readonly [status: number, body: object]
 
@@ -85,6 +102,8 @@ export async function postmarkStandIn(token: string, sender: string): Promise<Po
     faults: [],
     senders: new Set([sender]),
     deliveryType: 'Live',
+    webhooks: [],
+    report: (record, to, change = {}) => buildReport(standIn, record, to, change),
     close() {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
@@ -135,6 +154,10 @@ function answerTo(standIn: PostmarkStandIn, token: string, request: IncomingMess
   if (method === 'GET' && url === '/server') {
     return [200, { ID: 1, Name: 'Shop', DeliveryType: standIn.deliveryType, TrackOpens: false }]
   }
+  if (method === 'GET' && url?.startsWith('/webhooks?')) {
+    const stream = new URLSearchParams(url.split('?')[1]).get('MessageStream')
+    return [200, { Webhooks: standIn.webhooks.filter((each) => each.MessageStream === stream) }]
+  }
   const [, id] = /^\/message-streams\/([^/]+)$/.exec(url ?? '') ?? []
   if (method === 'GET' && id) {
     const stream = streams.find(({ ID }) => ID === decodeURIComponent(id))
@@ -182,6 +205,10 @@ function email(standIn: PostmarkStandIn, request: IncomingMessage, text: string)
       `The 'From' address you supplied (${from.address}) is not a Sender Signature on your account.`,
     )
   }
+  const metadata = sent.Metadata ?? {}
+  if (Object.entries(metadata).some(([name, value]) => name.length > 20 || value.length > 80)) {
+    return refused(300, 'Metadata names have at most 20, values 80 characters.')
+  }
   const found = streams.find(({ ID }) => ID === stream)
   if (!found || found.ArchivedAt) {
     return refused(1235, `The stream provided: '${stream}' does not exist on this server.`)
@@ -208,6 +235,8 @@ function email(standIn: PostmarkStandIn, request: IncomingMessage, text: string)
   standIn.received.unshift({
     messageId: header('x-pm-keepid') === 'true' ? header('message-id') : `<${id}@mtasv.net>`,
     stream,
+    id,
+    metadata,
     to: to.address,
     from: from.name ? `${from.name} <${from.address}>` : from.address,
     replyTo: ReplyTo ?? null,
@@ -225,4 +254,57 @@ function email(standIn: PostmarkStandIn, request: IncomingMessage, text: string)
     200,
     { To, SubmittedAt: new Date(testsBeginAt).toISOString(), MessageID: id, ErrorCode: 0, Message: 'OK' },
   ]
+}
+
+/** A webhook's fields, as documented; its credentials are in the webhook's URL. */
+function buildReport(
+  { webhooks, received }: PostmarkStandIn,
+  record: PostmarkRecord,
+  email: string,
+  change: object,
+): RequestInit {
+  const mail = received.find(({ to }) => to === email)
+  const at = new Date(testsBeginAt).toISOString()
+  const { username = '', password = '' } = URL.parse(webhooks[0]?.Url ?? '') ?? {}
+  const about = {
+    MessageID: mail?.id,
+    Metadata: mail?.metadata ?? {},
+    ServerID: 23,
+    MessageStream: 'outbound',
+  }
+  const bounce = {
+    ...{
+      ID: 42,
+      TypeCode: 1,
+      Name: 'Hard bounce',
+      Tag: '',
+      Details: 'smtp;550 5.1.1',
+      Subject: mail?.subject,
+    },
+    ...{
+      Type: record === 'Bounce' ? 'HardBounce' : 'SpamComplaint',
+      Description: 'The mailbox does not exist.',
+    },
+    ...{
+      Email: email,
+      From: mail?.from,
+      BouncedAt: at,
+      DumpAvailable: true,
+      Inactive: true,
+      CanActivate: true,
+    },
+  }
+  const subscription = {
+    ...{ Recipient: email, ChangedAt: at, Origin: 'Recipient', Tag: null },
+    ...{ SuppressSending: true, SuppressionReason: 'HardBounce' },
+  }
+  const fields = record === 'SubscriptionChange' ? subscription : bounce
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Basic ${Buffer.from(`${username}:${decodeURIComponent(password)}`).toString('base64')}`,
+    },
+    body: JSON.stringify({ RecordType: record, ...about, ...fields, ...change }),
+  }
 }

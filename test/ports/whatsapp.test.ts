@@ -109,7 +109,8 @@ describe('WhatsApp Business Cloud API', async () => {
   const sendText = () => port.sendText(store, { ...aMessage(), text: 'Oi' })
 
   test.each([
-    [131026, { name: 'Refused', code: 'not-on-network' }],
+    [131026, { name: 'Refused', code: 'undelivered' }],
+    [130403, { name: 'Refused', code: 'undelivered' }],
     [131047, { name: 'Refused', code: 'window-closed' }],
     [131049, { name: 'Refused', code: 'frequency-capped' }],
     [131050, { name: 'Refused', code: 'recipient-stopped' }],

@@ -16,7 +16,7 @@ export const optOut = named(
   'OptOut',
   object({
     id,
-    phone: z.string().describe('E.164'),
+    phone: z.string().describe('E.164, or the WhatsApp id of a person whose phone is hidden'),
     note: text(1, 500).nullable(),
     source: optOutSource.describe(
       'manual, reply (answered with a stop word), provider (stopped at the network)',

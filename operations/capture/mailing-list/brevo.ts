@@ -3,24 +3,22 @@
  * be in many lists. A person who unsubscribed is blacklisted for emails or unsubscribed from one list; this adapter
  * never undoes either.
  *
- * Brevo's batch endpoint reports no result per person, so each person is looked up and then created or updated, five at
- * a time. Brevo's contacts have no tags. A tag sets the boolean attribute of its name (`back-in-stock` sets
- * `BACK_IN_STOCK`), if the account has that attribute.
+ * The adapter finds out who left before it writes, since writing subscribes again. It then imports many people by one
+ * request; a few, and those that an import leaves out, are created or updated one by one. Consent groups, if the account
+ * has them, decide who may be written to: the store's credentials may name one (`consentGroupId`).
+ *
+ * Brevo's contacts have no tags. A tag sets the boolean attribute of its name (`back-in-stock` sets `BACK_IN_STOCK`), if
+ * the account has that attribute.
  */
 
-import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { Refused } from '#runtime/ports/errors'
 import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import { emailKey } from '#runtime/values/email'
 import { splitName } from '#runtime/values/public-name'
-import { truncate } from '#runtime/values/truncate'
-import {
-  defaultTimes,
-  type ListHttpOptions,
-  type ListRequest,
-  parseRetryAfter,
-  parseTextFields,
-  requestList,
-} from './http.ts'
+import { type ConsentGroup, checkConsent, noConsentGroups, readConsentGroup } from './brevo-consent.ts'
+import { BrevoRefused, type BrevoRequest, noSuchList, requestBrevo } from './brevo-http.ts'
+import { type ImportOptions, importContacts } from './brevo-import.ts'
+import { defaultTimes } from './http.ts'
 import {
   checkLists,
   type MailingListPerson,
@@ -32,6 +30,10 @@ import {
 type Status = PushedPerson['status']
 
 const atOnce = 5
+/** Above this number of people an import takes fewer requests. */
+const importFrom = 25
+/** All contacts of an account are read if there are at most so many for each person that would be looked up. */
+const contactsPerLookup = 100
 const listsAtOnce = 50
 const contactsAtOnce = 1000
 const removedAtOnce = 150
@@ -40,7 +42,7 @@ const removedAtOnce = 150
 const firstNames = ['FIRSTNAME', 'FNAME', 'PRENOM', 'VORNAME', 'NOMBRE', 'NOME', 'VOORNAAM']
 const lastNames = ['LASTNAME', 'LNAME', 'NOM', 'NACHNAME', 'APELLIDOS', 'SOBRENOME', 'COGNOME', 'ACHTERNAAM']
 
-interface BrevoOptions extends ListHttpOptions {
+interface BrevoOptions extends ImportOptions {
   /** Base URL, such as `https://api.brevo.com`. */
   endpoint: string
 }
@@ -50,28 +52,26 @@ interface Contact {
   emailBlacklisted?: boolean
   listIds?: number[]
   listUnsubscribed?: number[] | null
+  /** Present if the account has consent groups. */
+  consentGroups?: { id: number; status: string }[] | null
 }
 
-interface BrevoRequest extends Pick<ListRequest, 'method' | 'body'> {
-  /** Path below `/v3`. */
-  path: string
+/** A list to push to, and the consent group that its people join, if the store has chosen one. */
+interface Target {
+  list: number
+  consentGroup: number | null
 }
-
-/** A refusal with the reason that the API gives. For `duplicate_parameter` it names the identifiers that are duplicates. */
-class BrevoRefused extends Refused {
-  readonly reason: string
-  readonly duplicates: readonly string[]
-  constructor(reason: string, message: string, duplicates: readonly string[]) {
-    super('refused', `The email provider refused this${message ? `: ${truncate(message, 200)}` : ''}`)
-    this.reason = reason
-    this.duplicates = duplicates
-  }
+interface Pushed {
+  address: string
+  person: MailingListPerson
+  attributes: Record<string, unknown>
+  found: Contact | null
 }
 
 export class BrevoMailingList implements MailingListPort {
   readonly #options: BrevoOptions
 
-  constructor(options: Pick<BrevoOptions, 'endpoint'> & Partial<ListHttpOptions>) {
+  constructor(options: Pick<BrevoOptions, 'endpoint'> & Partial<ImportOptions>) {
     this.#options = { ...defaultTimes, ...options }
   }
 
@@ -94,32 +94,59 @@ export class BrevoMailingList implements MailingListPort {
   ): Promise<PushedPerson[]> {
     if (people.length > maxPeoplePerCall) throw tooMany()
     if (people.length === 0) return []
-    const list = await this.#list(store, listId)
-    const attributes = await this.#attributes(store)
+    const target = await this.#target(store, listId)
+    const known = await this.#attributes(store)
     const byAddress = new Map(people.map((person) => [emailKey(person.email), person]))
+    const contacts = await this.#findAll(store, [...byAddress.keys()])
     const statuses = new Map<string, Status>()
-    await forEachConcurrently([...byAddress], async ([address, person]) => {
-      statuses.set(address, await this.#upsert(store, list, person, toAttributes(person, attributes)))
+    const open: Pushed[] = []
+    for (const [address, person] of byAddress) {
+      const found = contacts.get(address) ?? null
+      if (found && hasLeft(found, target)) statuses.set(address, 'unsubscribed')
+      else open.push({ address, person, attributes: toAttributes(person, known), found })
+    }
+    // Only an import adds people to a consent group.
+    const isMany = open.length > importFrom || (open.length > 0 && target.consentGroup !== null)
+    const left = isMany ? await this.#import(store, target, open, statuses) : open
+    await forEachConcurrently(left, async (each) => {
+      statuses.set(each.address, await this.#upsert(store, target, each))
     })
     return people.map(({ email }) => ({ email, status: statuses.get(emailKey(email)) ?? 'invalid' }))
   }
 
+  /** Imports people and notes their statuses. Returns those that Brevo left out. */
+  async #import(
+    store: ProviderStore,
+    { list, consentGroup }: Target,
+    people: readonly Pushed[],
+    statuses: Map<string, Status>,
+  ): Promise<Pushed[]> {
+    const isLeftOut = await importContacts((request) => this.#ask(store, request), this.#options, {
+      jsonBody: people.map(({ address, attributes }) => ({ email: address, attributes })),
+      listIds: [list],
+      ...(consentGroup === null ? {} : { consentGroupIds: [consentGroup] }),
+    })
+    const left = people.filter(({ person }) => isLeftOut(person))
+    for (const { address, person, found } of people) {
+      if (!isLeftOut(person)) statuses.set(address, found ? 'updated' : 'added')
+    }
+    return left
+  }
+
   async #upsert(
     store: ProviderStore,
-    list: number,
-    { email }: MailingListPerson,
-    attributes: Record<string, unknown>,
+    target: Target,
+    { person: { email }, attributes, found }: Omit<Pushed, 'address'>,
     isAgain = false,
   ): Promise<Status> {
-    const found = await this.#find(store, email)
-    if (found && hasLeft(found, list)) return 'unsubscribed'
+    const listIds = [target.list]
     const request = (given: object): BrevoRequest =>
       found
-        ? { method: 'PUT', path: toContactPath(email), body: { attributes: given, listIds: [list] } }
+        ? { method: 'PUT', path: toContactPath(email), body: { attributes: given, listIds } }
         : {
             method: 'POST',
             path: '/contacts',
-            body: { email: email.trim(), attributes: given, listIds: [list], updateEnabled: false },
+            body: { email: email.trim(), attributes: given, listIds, updateEnabled: false },
           }
     try {
       await this.#withoutPhone(store, attributes, request)
@@ -128,7 +155,10 @@ export class BrevoMailingList implements MailingListPort {
       if (!found && error.duplicates.includes('email')) {
         // The contact was created concurrently, or it exists under another spelling and was not found.
         if (isAgain) return 'invalid'
-        return this.#upsert(store, list, { email, name: null, phone: null }, attributes, true)
+        const now = await this.#find(store, email)
+        if (now && hasLeft(now, target)) return 'unsubscribed'
+        const person = { email, name: null, phone: null }
+        return this.#upsert(store, target, { person, attributes, found: now }, true)
       }
       if (error.reason !== 'invalid_parameter' && error.reason !== 'missing_parameter') throw error
       return 'invalid'
@@ -183,21 +213,23 @@ export class BrevoMailingList implements MailingListPort {
   }
 
   async *unsubscribedSince(store: ProviderStore, listId: string, since: Date): AsyncGenerator<string[]> {
-    const list = await this.#list(store, listId)
-    for (let offset = 0; ; offset += contactsAtOnce) {
-      const query = new URLSearchParams({
-        modifiedSince: since.toISOString(),
-        limit: String(contactsAtOnce),
-        offset: String(offset),
-        sort: 'asc',
-      })
-      const { contacts = [] } = (await this.#ask(store, { method: 'GET', path: `/contacts?${query}` })) as {
-        contacts?: Contact[]
-      }
+    const target = await this.#target(store, listId)
+    for await (const contacts of this.#contacts(store, { modifiedSince: since.toISOString() })) {
       const unsubscribed = contacts
-        .filter((contact) => hasLeft(contact, list))
+        .filter((contact) => hasLeft(contact, target))
         .flatMap(({ email }) => email ?? [])
       if (unsubscribed.length > 0) yield unsubscribed
+    }
+  }
+
+  async *#contacts(store: ProviderStore, filters: Record<string, string>): AsyncGenerator<Contact[]> {
+    for (let offset = 0; ; offset += contactsAtOnce) {
+      const page = { limit: String(contactsAtOnce), offset: String(offset), sort: 'asc' }
+      const { contacts = [] } = (await this.#ask(store, {
+        method: 'GET',
+        path: `/contacts?${new URLSearchParams({ ...filters, ...page })}`,
+      })) as { contacts?: Contact[] }
+      yield contacts
       if (contacts.length < contactsAtOnce) return
     }
   }
@@ -210,6 +242,7 @@ export class BrevoMailingList implements MailingListPort {
     const isNamed = has(firstNames) && has(lastNames)
     return [
       ...findings,
+      checkConsent(readConsentGroup(store), await this.#consentGroups(store)),
       isNamed
         ? { code: 'names', isFine: true, message: 'Names go to the attributes of first and last name' }
         : {
@@ -230,6 +263,43 @@ export class BrevoMailingList implements MailingListPort {
     ]
   }
 
+  /** The account's consent groups; empty if it does not have the feature. */
+  async #consentGroups(store: ProviderStore): Promise<ConsentGroup[]> {
+    try {
+      const path = '/contacts/consent-groups?limit=50'
+      const { consentGroups = [] } = (await this.#ask(store, { method: 'GET', path })) as {
+        consentGroups?: ConsentGroup[]
+      }
+      return consentGroups
+    } catch (error) {
+      if (error instanceof BrevoRefused && error.reason === noConsentGroups) return []
+      throw error
+    }
+  }
+
+  /** Finds contacts by address: one by one, or by reading all if the account is small. */
+  async #findAll(store: ProviderStore, addresses: readonly string[]): Promise<Map<string, Contact>> {
+    const found = new Map<string, Contact>()
+    if (addresses.length > importFrom && (await this.#isSmall(store, addresses.length))) {
+      for await (const contacts of this.#contacts(store, {})) {
+        for (const contact of contacts) if (contact.email) found.set(emailKey(contact.email), contact)
+      }
+      return found
+    }
+    await forEachConcurrently(addresses, async (address) => {
+      const contact = await this.#find(store, address)
+      if (contact) found.set(address, contact)
+    })
+    return found
+  }
+
+  async #isSmall(store: ProviderStore, lookups: number): Promise<boolean> {
+    const { count } = (await this.#ask(store, { method: 'GET', path: '/contacts?limit=1' })) as {
+      count?: number
+    }
+    return typeof count === 'number' && count <= lookups * contactsPerLookup
+  }
+
   async #find(store: ProviderStore, email: string): Promise<Contact | null> {
     try {
       return (await this.#ask(store, { method: 'GET', path: toContactPath(email) })) as Contact
@@ -241,10 +311,10 @@ export class BrevoMailingList implements MailingListPort {
     }
   }
 
-  async #list(store: ProviderStore, listId: string): Promise<number> {
+  async #target(store: ProviderStore, listId: string): Promise<Target> {
     if (!/^\d{1,15}$/.test(listId)) throw noSuchList()
     await this.#ask(store, { method: 'GET', path: `/contacts/lists/${listId}` })
-    return Number(listId)
+    return { list: Number(listId), consentGroup: readConsentGroup(store) }
   }
 
   /** Names of the account's attributes. Brevo ignores or refuses values of other attributes. */
@@ -255,18 +325,8 @@ export class BrevoMailingList implements MailingListPort {
     return new Set(attributes.map(({ name }) => name))
   }
 
-  async #ask(store: ProviderStore, { path, ...request }: BrevoRequest): Promise<unknown> {
-    const { apiKey } = (store.credentials ?? {}) as { apiKey?: unknown }
-    if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
-      throw keyRejected('The store has no API key of the email provider')
-    }
-    return requestList(this.#options, {
-      ...request,
-      url: `${this.#options.endpoint}/v3${path}`,
-      headers: { 'api-key': apiKey },
-      toError,
-      retries: 4,
-    })
+  #ask(store: ProviderStore, request: BrevoRequest): Promise<unknown> {
+    return requestBrevo(this.#options, store, request)
   }
 }
 
@@ -282,8 +342,15 @@ export function parseBrevoUrl(text: string): Pick<BrevoOptions, 'endpoint'> {
 const toContactPath = (email: string): string =>
   `/contacts/${encodeURIComponent(emailKey(email))}?identifierType=email_id`
 
-const hasLeft = ({ emailBlacklisted, listUnsubscribed }: Contact, list: number): boolean =>
-  emailBlacklisted === true || (listUnsubscribed ?? []).includes(list)
+/** Whether a contact may not be written to: blacklisted, unsubscribed from the list or from the consent group. */
+function hasLeft(
+  { emailBlacklisted, listUnsubscribed, consentGroups }: Contact,
+  { list, consentGroup }: Target,
+): boolean {
+  if (emailBlacklisted === true || (listUnsubscribed ?? []).includes(list)) return true
+  const groups = (consentGroups ?? []).filter(({ id }) => consentGroup === null || id === consentGroup)
+  return groups.length > 0 && groups.every(({ status }) => status === 'unsubscribed')
+}
 
 const toTagAttribute = (tag: string): string => tag.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
 
@@ -314,36 +381,3 @@ async function forEachConcurrently<T>(all: readonly T[], work: (one: T) => Promi
 }
 
 const tooMany = () => new Refused('too-many', `The email provider takes ${maxPeoplePerCall} people at once`)
-const noSuchList = () => new Refused('no-such-list', 'The email provider has no such list')
-const keyRejected = (message: string): AccessLost =>
-  new AccessLost(
-    'list-key-refused',
-    message,
-    'Make an API key (v3) in the account at Brevo, allow this server’s address there, and connect the store again',
-  )
-
-function toError(response: Response, text: string): Error {
-  const { status, headers } = response
-  const { code, message } = parseTextFields(text, 'code', 'message')
-  if (status === 401 || status === 403) {
-    return keyRejected(
-      `The email provider does not take the store's credentials (${status}${message && ` ${message}`})`,
-    )
-  }
-  if (status === 404) return noSuchList()
-  if (status === 429) return new Throttled(parseRetryAfter(headers.get('x-sib-ratelimit-reset')))
-  if (status === 408 || status >= 500) {
-    return new Unavailable('unknown', `The email provider answered ${status}`)
-  }
-  return new BrevoRefused(code, message, parseDuplicates(text))
-}
-
-function parseDuplicates(text: string): string[] {
-  try {
-    const { metadata } = JSON.parse(text) as { metadata?: { duplicate_identifiers?: unknown } }
-    const names = metadata?.duplicate_identifiers
-    return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
-  } catch {
-    return []
-  }
-}

@@ -85,12 +85,6 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Parses `Retry-After` in seconds; one second if it cannot be parsed. */
-export function parseRetryAfter(header: string | null): number {
-  const seconds = Number(header)
-  return header !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 1000
-}
-
 /** Reads string fields of a JSON error, each on one line. They are empty if the body is not JSON. */
 export function parseTextFields<K extends string>(text: string, ...names: K[]): Record<K, string> {
   let read: Record<string, unknown> = {}

@@ -1,14 +1,9 @@
 /** Sends requests to Mailchimp's Marketing API and converts its errors to port errors. */
 
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { parseRetryAfter } from '#runtime/ports/retry-after'
 import { truncate } from '#runtime/values/truncate'
-import {
-  type ListHttpOptions,
-  type ListRequest,
-  parseRetryAfter,
-  parseTextFields,
-  requestList,
-} from './http.ts'
+import { type ListHttpOptions, type ListRequest, parseTextFields, requestList } from './http.ts'
 
 export interface MailchimpHttpOptions extends ListHttpOptions {
   /** Returns the URL of a data centre, for `us21` `https://us21.api.mailchimp.com`. */
@@ -72,7 +67,7 @@ function toError(response: Response, text: string): Error {
     )
   }
   if (status === 404) return new Refused('no-such-list', 'The email provider has no such list')
-  if (status === 429) return new Throttled(parseRetryAfter(response.headers.get('retry-after')))
+  if (status === 429) return new Throttled(parseRetryAfter(response.headers, 1000))
   if (status === 408 || status >= 500) {
     return new Unavailable('unknown', `The email provider answered ${status}`)
   }

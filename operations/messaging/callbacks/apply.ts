@@ -15,6 +15,10 @@ import { recordPeople, resolveAddresses, resolveAddressesAcrossStores } from './
 
 type StoredEvent = events.StoredEvent
 
+/** The ledger has no code of its own for an email that bounced. */
+const toLedgerCode = (code: StatusData['failureCode']) =>
+  code === 'recipient-refused' ? 'undelivered' : code
+
 interface Located {
   eventId: string
   kind: string
@@ -35,7 +39,7 @@ export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promis
   await metering.recordStatus(
     ctx,
     located.flatMap(({ change: { messageId, status, at, failureCode } }) =>
-      status === 'sent' ? [] : [{ messageId, status, at, failureCode }],
+      status === 'sent' ? [] : [{ messageId, status, at, failureCode: toLedgerCode(failureCode) }],
     ),
   )
   // Checked last, because a sender may just have added an indeterminate message to the ledger as sent.
@@ -77,7 +81,8 @@ interface Sender {
   attempt: number
 }
 
-function parseKey(key: string | null): Sender | null {
+/** Parses the idempotency key of a message; null if it is another key. */
+export function parseKey(key: string | null): Sender | null {
   const [, kind, messageId, attempt] = /^([a-z]{2})_([0-9a-f-]{36})_(\d{1,6})$/.exec(key ?? '') ?? []
   if (!kind || !messageId || !isId(messageId)) return null
   return { kind, messageId, attempt: Number(attempt) }

@@ -134,13 +134,16 @@ function toAddresses(
   })
 }
 
-/** Applies a person's change of phone or id: copies their data to the new address. */
+/**
+ * Applies a person's change of phone or id: copies their data to the new address. A new phone always brings a new id, so
+ * that an id which changes alone may mean a phone that we are not told: the new id is not taken for the old phone's.
+ */
 export async function applyPersonChanges(ctx: Context, stored: readonly events.StoredEvent[]): Promise<void> {
   for (const { storeRef: numberId, data } of stored) {
     const { before, now } = data as PersonChangeData
     const known = before.userId && numberId ? await findPhone(ctx, numberId, before.userId) : null
     const from = before.phone ?? known ?? before.userId
-    const to = now.phone ?? known ?? now.userId
+    const to = now.phone ?? now.userId
     if (!from || !to) continue
     if (from !== to) await copyToAddress(ctx, from, to)
     const userId = now.userId ?? before.userId

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { findStoreIds, isInStores } from '#db/lookup-index/find'
-import type { events } from '#operations/store/index'
+import { type events, notify } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
 import { officialRevalidate } from '../handles.ts'
@@ -11,6 +11,7 @@ import type {
   NumberHealth,
   NumberHealthData,
   NumberNameData,
+  NumberWarningData,
 } from '../provider/number-port.ts'
 import {
   lockOfficial,
@@ -121,3 +122,21 @@ export const applyNumberAccount = (ctx: Context, stored: StoredEvent[]): Promise
     // The account recovered; the revalidation asks the provider whether the number did too.
     else await ctx.queue(officialRevalidate, {})
   })
+
+/** Notifies the merchant of a violation and of a scheduled ban, once each. Neither stops sending yet. */
+export const notifyNumberWarnings = async (ctx: Context, stored: StoredEvent[]): Promise<void> => {
+  for (const event of stored) {
+    await applyEach<NumberWarningData>(ctx, [event], (_row, { warning, detail }) =>
+      notify(ctx, {
+        type: 'official-number-warning',
+        level: 'warning',
+        title:
+          warning === 'violation'
+            ? 'WhatsApp reports a violation of its policies'
+            : `WhatsApp will disable your account${detail ? ` on ${detail}` : ''}`,
+        message: `${warning === 'violation' && detail ? `It names ${detail}. ` : ''}Look at WhatsApp Manager, Account quality: correct it, or ask for a review, before messages are stopped.`,
+        dedupeKey: `official-number-warning:${event.key}`,
+      }),
+    )
+  }
+}

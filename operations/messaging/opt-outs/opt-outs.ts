@@ -113,12 +113,19 @@ const removeOptOut = prepared((db, values: { phoneKey: string; now: string }, ex
     .select('changed.id'),
 )
 
+/** The provider's id of a person without a visible phone, such as `BR.1349`, in place of the phone. */
+const personId = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/
+
+/** Parses a phone or a person's id; null for other text. */
+const parseAddress = (text: string, country: string): string | null =>
+  personId.test(text.trim()) ? text.trim() : parsePhone(text, country)
+
 /** Opts a phone out by hand, in one statement. Refuses an invalid phone, and a phone that is opted out already. */
 export async function addByHand(
   ctx: Context,
   input: { phone: string; note?: string | null },
 ): Promise<JsonText> {
-  const phone = requirePhone(input.phone, ctx.store.country)
+  const phone = parseAddress(input.phone, ctx.store.country) ?? requirePhone(input.phone, ctx.store.country)
   const [added] = await insertOptOut(ctx, {
     id: ctx.newId(),
     phone,
@@ -134,7 +141,7 @@ export async function addByHand(
 
 /** Removes an opt-out, so that campaigns may use the phone again. Refuses an unknown or invalid phone. */
 export async function remove(ctx: Context, text: string): Promise<void> {
-  const phone = parsePhone(text, ctx.store.country)
+  const phone = parseAddress(text, ctx.store.country)
   const now = ctx.now().toISOString()
   const deleted = phone ? await removeOptOut(ctx, { phoneKey: phoneKey(phone), now }) : []
   if (deleted.length === 0) throw refuse('not_found', 'This phone is not opted out')

@@ -57,10 +57,13 @@ export type StatusFailure =
   | 'too-long'
   | 'disconnected'
   | 'number-limit'
+  // Only emails have this one: they bounced.
+  | 'recipient-refused'
   | 'provider-error'
 
-/** The network's error codes for messages that failed after acceptance, mapped to ours. */
+/** The network's error codes for messages that it refused, at once or after acceptance, mapped to ours. */
 const failures: Record<number, { code: StatusFailure; message: string }> = {
+  130403: { code: 'undelivered', message: 'Your business has blocked this person on WhatsApp' },
   130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
   131026: { code: 'undelivered', message: 'The message could not be delivered' },
   130497: { code: 'undelivered', message: 'The network does not let businesses write to this country' },
@@ -98,7 +101,8 @@ const templateFailure = {
   code: 'template-refused',
   message: 'The network does not send this template so',
 } as const
-const toFailure = (number: number) =>
+/** The failure of an error code that concerns this message or its number; undefined for other codes. */
+export const toFailure = (number: number): { code: StatusFailure; message: string } | undefined =>
   failures[number] ?? (number >= 132_000 && number < 133_000 ? templateFailure : undefined)
 
 /** Returns a WhatsApp error code that maps to this failure code of ours, to build webhook bodies. */

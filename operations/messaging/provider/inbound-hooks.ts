@@ -95,6 +95,8 @@ const systemShape = z.object({
     type: z.string(),
     wa_id: phoneShape.nullish().catch(null),
     user_id: userIdShape.nullish().catch(null),
+    // Since 11 August 2026.
+    previous_user_id: userIdShape.nullish().catch(null),
   }),
 })
 const contactShape = z.object({
@@ -265,7 +267,7 @@ function toSystemEvent(given: unknown, numberId: string | null, toInstant: ToIns
   const { id, from, from_user_id: userId, system } = read.data
   if (!['user_changed_number', 'user_changed_user_id'].includes(system.type)) return null
   const data: PersonChangeData = {
-    before: { phone: toE164(from), userId: userId ?? null },
+    before: { phone: toE164(from), userId: system.previous_user_id ?? userId ?? null },
     now: { phone: toE164(system.wa_id), userId: system.user_id ?? null },
   }
   return { key: `person-change:${id}`, kind: 'person-change', occurredAt, storeRef: numberId, data }

@@ -13,6 +13,7 @@ import type {
   NumberIssue,
   NumberNameData,
   NumberStatus,
+  NumberWarningData,
   QrSessionData,
   QualityRating,
 } from './number-port.ts'
@@ -59,7 +60,12 @@ const accountShape = z.object({
     .partial()
     .nullish(),
   event: z.string(),
-  ban_info: z.object({ waba_ban_state: z.unknown() }).partial().nullish(),
+  ban_info: z
+    .object({ waba_ban_state: z.unknown(), waba_ban_date: z.string() })
+    .partial()
+    .nullish()
+    .catch(null),
+  violation_info: z.object({ violation_type: z.string() }).partial().nullish().catch(null),
   restriction_info: z.unknown(),
 })
 const reviewShape = z.object({ decision: z.string() })
@@ -78,6 +84,7 @@ type ParsedChange =
   | { kind: 'number-health'; data: NumberHealthData }
   | { kind: 'number-name'; data: NumberNameData }
   | { kind: 'number-account'; data: NumberAccountData }
+  | { kind: 'number-warning'; data: NumberWarningData }
   | { kind: 'account-shared'; data: AccountSharedData }
   | { kind: 'qr-session'; data: QrSessionData }
 
@@ -127,12 +134,16 @@ function readChange(field: string, value: unknown, account: string): ParsedChang
       if (read.data?.event === 'PARTNER_ADDED' && shared !== undefined) {
         return { kind: 'account-shared', data: { account: String(shared) } }
       }
-      const issue = read.success ? toIssue(read.data) : undefined
-      if (!read.success || issue === undefined) return null
+      if (!read.success) return null
       // If the event was sent to our business as the partner, it names the account that it is about.
-      const about = shared === undefined ? account : String(shared)
-      const data = { account: about, phone: toPhone(read.data.phone_number), issue }
-      return { kind: 'number-account', data }
+      const about = {
+        account: shared === undefined ? account : String(shared),
+        phone: toPhone(read.data.phone_number),
+      }
+      const warning = toWarning(read.data)
+      if (warning) return { kind: 'number-warning', data: { ...about, ...warning } }
+      const issue = toIssue(read.data)
+      return issue === undefined ? null : { kind: 'number-account', data: { ...about, issue } }
     }
     case fields.review: {
       const read = reviewShape.safeParse(value)
@@ -210,8 +221,7 @@ function toIssue(change: z.infer<typeof accountShape>): NumberIssue | null | und
       return null
     case 'DISABLED_UPDATE': {
       const state = String(change.ban_info?.waba_ban_state ?? '')
-      if (state.includes('REINSTATE')) return null
-      return state.includes('SCHEDULE') ? undefined : 'account-restricted'
+      return state.includes('REINSTATE') ? null : 'account-restricted'
     }
     case 'ACCOUNT_RESTRICTION':
       // Other restrictions do not stop sending, such as one on adding numbers.
@@ -221,6 +231,19 @@ function toIssue(change: z.infer<typeof accountShape>): NumberIssue | null | und
     default:
       return undefined
   }
+}
+
+/** Returns what will stop the account unless the merchant acts; null for other events. */
+function toWarning(
+  change: z.infer<typeof accountShape>,
+): Pick<NumberWarningData, 'warning' | 'detail'> | null {
+  const { event, ban_info: ban, violation_info: violation } = change
+  if (event === 'ACCOUNT_VIOLATION') {
+    return { warning: 'violation', detail: violation?.violation_type ?? null }
+  }
+  return event === 'DISABLED_UPDATE' && String(ban?.waba_ban_state ?? '').includes('SCHEDULE')
+    ? { warning: 'scheduled-ban', detail: ban?.waba_ban_date ?? null }
+    : null
 }
 
 const toPhone = (given: string | number | null | undefined): string | null => {

@@ -165,6 +165,15 @@ export interface NumberNameData {
   status: DisplayNameStatus
 }
 
+/** `data` of an event of kind `number-warning`: what will stop the account unless the merchant acts. */
+export interface NumberWarningData {
+  account: string
+  phone: string | null
+  warning: 'violation' | 'scheduled-ban'
+  /** The provider's word for the violation, or for the day of the ban; null if it names none. */
+  detail: string | null
+}
+
 /** `data` of an event of kind `number-account`: an issue of the whole account, or its end. */
 export interface NumberAccountData {
   account: string

@@ -3,6 +3,7 @@
  * the files that a text links to.
  */
 import type { Context } from '#runtime/context'
+import { Refused } from '#runtime/ports/errors'
 import type { Mail } from '#runtime/ports/mail/port'
 import { escapeHtml } from '#runtime/values/html'
 import { trimEndWhile } from '#runtime/values/trim'
@@ -91,8 +92,14 @@ function mapStrings(value: unknown, map: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapStrings(each, map)]))
 }
 
-/** Sends an email of the store. The only caller of the mail provider, so that no email leaves with a dead link. */
+/**
+ * Sends an email of the store. The only caller of the mail provider, so that no email leaves with a dead link, or to an
+ * address that is suppressed.
+ */
 export async function sendMail(ctx: Context, mail: Mail): Promise<{ messageId: string }> {
+  if (await ctx.extensions.isSuppressed?.(ctx, mail.to)) {
+    throw new Refused('recipient-refused', 'Mail to this address bounced before, or was reported as spam')
+  }
   const { html, ...rest } = mail
   return ctx.adapters.mail.send({
     ...(await signLinks(ctx, rest)),

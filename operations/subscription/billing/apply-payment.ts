@@ -6,7 +6,13 @@ import type { ProviderPayment } from '../provider/port.ts'
 import type { SubscriptionRow } from '../transitions.ts'
 import type { ReceivedEvent } from './apply.ts'
 import { finishCharge } from './charge.ts'
-import { applyPartialRefund, isReversed, readRefundedCents, reversePayment } from './chargebacks.ts'
+import {
+  applyPartialRefund,
+  isReversed,
+  readRefundedCents,
+  restorePayment,
+  reversePayment,
+} from './chargebacks.ts'
 import { type PaymentPurpose, recordPayment } from './payments.ts'
 import { applyCharge, buildUnknownPurpose } from './renewals.ts'
 import type { CollectPayload } from './tasks.ts'
@@ -15,6 +21,7 @@ export async function applyPayment(tx: Context, row: SubscriptionRow, event: Rec
   const { provider, data } = event
   const { payment } = data
   if (!payment) return
+  if (payment.isDisputeWon && (await restorePayment(tx, row, provider, payment))) return
   const intent = await findPaymentIntent(tx, payment)
   if (intent?.kind === 'charge') return finishCharge(tx, row, intent, payment)
   const checkout = payment.checkoutId === null ? undefined : await findPaidCheckout(tx, payment.checkoutId)

@@ -97,8 +97,9 @@ export function buildEvents(from: Preapproval, charges: readonly Charge[]): Bill
 const getPartialRefund = ({ status, refundedAmount = '0.00' }: ProviderPayment): string | null =>
   status === 'approved' && Number(refundedAmount) > 0 ? refundedAmount : null
 
-/** The state of a payment for its event key. Each further partial refund is a separate state. */
+/** The state of a payment for its event key. Each further partial refund is a separate state, and so is a won dispute. */
 const getState = (payment: ProviderPayment): string => {
+  if (payment.isDisputeWon) return 'dispute-won'
   const part = getPartialRefund(payment)
   return part === null ? payment.status : `refunded:${part}`
 }
@@ -109,15 +110,16 @@ function getOutcome(payment: ProviderPayment): 'approved' | 'rejected' | null {
 }
 
 /**
- * Past and present states of a payment. A fully or partly refunded payment was approved before, so it has two states. A
- * pending payment has none.
+ * Past and present states of a payment. A payment that was refunded in full or in part, charged back or won back was
+ * approved before, so it has two states. A pending payment has none.
  */
 function listStates({ payment, invoice }: Charge, checkoutId: string | null): ProviderPayment[] {
   const now = toPayment(payment, invoice, checkoutId)
   if (now.status === 'pending') return []
   const approvedAt = payment.date_approved
-  const approved = { ...now, status: 'approved' as const, refundedAmount: '0.00' }
-  if (now.status === 'approved' && getPartialRefund(now) === null)
+  const { isDisputeWon, ...before } = now
+  const approved = { ...before, status: 'approved' as const, refundedAmount: '0.00' }
+  if (now.status === 'approved' && getPartialRefund(now) === null && !isDisputeWon)
     return [{ ...approved, updatedAt: approvedAt ?? now.updatedAt }]
   if (now.status === 'rejected' || (!approvedAt && getPartialRefund(now) === null)) return [now]
   return [{ ...approved, updatedAt: approvedAt ?? now.createdAt }, now]

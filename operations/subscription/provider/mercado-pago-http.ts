@@ -1,6 +1,7 @@
 /** HTTP client of Mercado Pago's REST API: timeouts, safe retries, and errors mapped to ours. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { parseRetryAfter } from '#runtime/ports/retry-after'
 import { truncate } from '#runtime/values/truncate'
 
 export interface HttpOptions {
@@ -83,7 +84,7 @@ function toProviderError(response: Response, text: string, isRead: boolean): Err
     )
   }
   if (status === 404) return new Refused('not-found', 'The payment provider knows no such object')
-  if (status === 429) return new Throttled(retryAfterMs(response.headers.get('retry-after')))
+  if (status === 429) return new Throttled(parseRetryAfter(response.headers, 1000))
   if (status === 408 || status >= 500) {
     return new Unavailable(isRead ? 'no' : 'unknown', `The provider answered ${status}`)
   }
@@ -96,13 +97,6 @@ function toProviderError(response: Response, text: string, isRead: boolean): Err
 function wasUnreached(error: unknown): boolean {
   const cause = (error as { cause?: { code?: unknown } }).cause
   return typeof cause?.code === 'string' && unreached.has(cause.code)
-}
-
-/** Converts `retry-after` from seconds; 1 second if the header is missing, a date or unreadable. */
-function retryAfterMs(header: string | null): number {
-  const seconds = Number(header)
-  if (header !== null && Number.isFinite(seconds) && seconds > 0) return seconds * 1000
-  return 1000
 }
 
 function parseJson(text: string, isRead: boolean): unknown {

@@ -84,6 +84,9 @@ export const payment = z.object({
 })
 export type Payment = z.output<typeof payment>
 
+/** A chargeback; its payments are those of one purchase. */
+export const chargeback = z.object({ payments: z.array(text) })
+
 /** The seller's account, to which the access token belongs. */
 export const seller = z.object({
   email: orNull(z.string()),
@@ -145,9 +148,13 @@ const paymentStatuses: Record<string, ProviderPayment['status']> = {
   charged_back: 'charged-back',
 }
 
+/** Whether a chargeback was decided against the payer: the seller got the money back. */
+const isDisputeWon = ({ status, status_detail: detail }: Payment): boolean =>
+  status === 'charged_back' && detail === 'reimbursed'
+
 /** `pending`, `in_process`, `authorized`, `in_mediation` and unknown statuses map to `pending`. */
 export const toPaymentStatus = (from: Payment): ProviderPayment['status'] =>
-  paymentStatuses[from.status] ?? 'pending'
+  isDisputeWon(from) ? 'approved' : (paymentStatuses[from.status] ?? 'pending')
 
 export function toCard(from: Payment): CardSummary | null {
   const { last_four_digits: last4, expiration_month: expMonth, expiration_year: expYear } = from.card ?? {}
@@ -169,7 +176,8 @@ export function toPayment(
     idempotencyKey: null,
     status,
     amount: from.transaction_amount,
-    refundedAmount: from.transaction_amount_refunded ?? '0.00',
+    refundedAmount: isDisputeWon(from) ? '0.00' : (from.transaction_amount_refunded ?? '0.00'),
+    ...(isDisputeWon(from) ? { isDisputeWon: true } : {}),
     currency: from.currency_id,
     dueAt: checkoutId === null ? (invoice.debit_date ?? invoice.date_created) : null,
     attempt: (invoice.retry_attempt ?? 0) + 1,

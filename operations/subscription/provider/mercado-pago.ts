@@ -19,6 +19,7 @@ import {
   anyPreapproval,
   authorizedPayment,
   authorizedPayments,
+  chargeback,
   cleanCheckoutUrl,
   type Payment,
   type Preapproval,
@@ -220,8 +221,9 @@ export class MercadoPagoBilling implements BillingPort {
         const answer = await this.#http.send({ method: 'GET', path: `/authorized_payments/${id}` })
         return of(parseAnswer(authorizedPayment, answer))
       }
-      if (type !== 'payment') return null
-      const [invoice] = await this.#invoices(`payment_id=${id}`)
+      const payment = type === 'payment' ? id : await this.#findDisputedPayment(type, id)
+      if (payment === null) return null
+      const [invoice] = await this.#invoices(`payment_id=${payment}`)
       return invoice ? of(invoice) : null
     }
     try {
@@ -231,6 +233,12 @@ export class MercadoPagoBilling implements BillingPort {
       if (error instanceof Refused && error.code === 'not-found') return null
       throw error
     }
+  }
+
+  async #findDisputedPayment(type: string, id: string): Promise<string | null> {
+    if (type !== 'topic_chargebacks_wh') return null
+    const answer = await this.#http.send({ method: 'GET', path: `/v1/chargebacks/${id}` })
+    return parseAnswer(chargeback, answer).payments[0] ?? null
   }
 
   /**
@@ -282,7 +290,7 @@ export class MercadoPagoBilling implements BillingPort {
           code: 'notifications',
           isFine: true,
           message:
-            'Not checked: Mercado Pago does not report which notifications are on. They must be payment, subscription_preapproval and subscription_authorized_payment',
+            'Not checked: Mercado Pago does not report which notifications are on. They must be payment, subscription_preapproval, subscription_authorized_payment and topic_chargebacks_wh',
         },
       )
     } catch (error) {

@@ -49,6 +49,8 @@ export interface ProviderPayment {
   amount: string
   /** The refunded part of an approved payment; left out if nothing was refunded. */
   refundedAmount?: string
+  /** True if the payment was charged back and the dispute was decided against the payer: it is approved again. */
+  isDisputeWon?: boolean
   currency: string
   /** When a recurring charge was due; the same for all its attempts. */
   dueAt: string | null
@@ -105,7 +107,7 @@ export interface CheckoutRequest {
 
 /**
  * An event of `parseWebhook`; an adapter returns each event once. Kinds: `checkout` (approved, rejected), `agreement` (its
- * status changed), `payment` (made, failed, refunded in full or in part, charged back). `storeRef` is our store's id. `data`
+ * status changed), `payment` (made, failed, refunded in full or in part, charged back, won back). `storeRef` is our store's id. `data`
  * holds the complete agreement, and the payment if any, as of `occurredAt`: no further call to the provider is needed.
  *
  * The payment of a checkout, even a rejected payment, is part of the `checkout` event and has no `payment` event. Its later

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Refused } from '../errors.ts'
-import type { Precondition } from '../provider.ts'
+import type { Precondition, ProviderEvent } from '../provider.ts'
 
 /**
  * Sends emails, each to one address. Throws `Refused`, `Throttled` or `Unavailable` of `runtime/ports/errors.ts`, and
@@ -25,6 +25,27 @@ export interface MailPort {
     /** The store that sends the mail, if any. The sandbox lists mail by store. */
     storeId?: string
   }): Promise<{ messageId: string }>
+  /**
+   * Reads a webhook of the provider. Throws `Refused`: `bad-signature` or `bad-body`. Absent if the provider has none, or
+   * none is set up.
+   */
+  parseWebhook?(headers: Headers, body: Uint8Array): MailEvent[]
+}
+
+/**
+ * A report about an address: mail bounces for good, the person reported the store's mail as spam or unsubscribed at the
+ * provider, or the provider delivers to the address again. `storeRef` is the store that sent the mail, or null.
+ */
+export interface MailEvent extends ProviderEvent {
+  kind: 'bounced' | 'complained' | 'restored'
+  data: MailEventData
+}
+export interface MailEventData {
+  email: string
+  /** The idempotency key of the mail, or null. */
+  messageKey: string | null
+  /** The provider's description, or null. */
+  reason: string | null
 }
 
 export type Mail = Parameters<MailPort['send']>[0]

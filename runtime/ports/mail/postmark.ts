@@ -5,12 +5,18 @@
 import { truncate } from '#runtime/values/truncate'
 import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
 import type { Precondition } from '../provider.ts'
+import { parseRetryAfter } from '../retry-after.ts'
 import { buildMessageId, checkRecipient, type Mail, type MailPort, parseDomain } from './port.ts'
+import { hookUser, readPostmarkHook } from './postmark-hook.ts'
 
 export interface PostmarkOptions {
   /** The API's address, such as `https://api.postmarkapp.com`. */
   endpoint: string
   serverToken: string
+  /** The password of the webhooks; null if none is set up. */
+  hookPassword: string | null
+  /** The address of this server's route for the webhooks. */
+  hookUrl?: string
   /** The message stream; default: Postmark's `outbound`. */
   stream: string | null
   /** The sender of mails without one. */
@@ -19,18 +25,21 @@ export interface PostmarkOptions {
 }
 
 /**
- * Parses `postmark://SERVER_TOKEN@api.postmarkapp.com?stream=outbound`. An error names the missing part without quoting
- * the address, which contains the token.
+ * Parses `postmark://SERVER_TOKEN:WEBHOOK_PASSWORD@api.postmarkapp.com?stream=outbound`, where the password is optional.
+ * An error names the missing part without quoting the address, which contains the token.
  */
-export function parsePostmarkUrl(text: string): Pick<PostmarkOptions, 'endpoint' | 'serverToken' | 'stream'> {
+export function parsePostmarkUrl(
+  text: string,
+): Pick<PostmarkOptions, 'endpoint' | 'serverToken' | 'hookPassword' | 'stream'> {
   const url = URL.parse(text)
   if (url?.protocol !== 'postmark:' || !url.host || !url.username) {
-    throw new Error('MAIL_URL: must be postmark://SERVER_TOKEN@api.postmarkapp.com')
+    throw new Error('MAIL_URL: must be postmark://SERVER_TOKEN:WEBHOOK_PASSWORD@api.postmarkapp.com')
   }
   const scheme = url.searchParams.get('tls') === 'off' ? 'http' : 'https'
   return {
     endpoint: `${scheme}://${url.host}`,
     serverToken: decodeURIComponent(url.username),
+    hookPassword: decodeURIComponent(url.password) || null,
     stream: url.searchParams.get('stream'),
   }
 }
@@ -58,12 +67,13 @@ interface Answer {
   status: number
   code: number
   message: string
-  retryAfter: string | null
+  /** In milliseconds; Postmark does not document the header. */
+  retryAfterMs: number
   body: Record<string, unknown>
 }
 
 export function postmarkMail(options: PostmarkOptions): MailPort {
-  const { endpoint, serverToken, stream, from, timeoutMs = 30_000 } = options
+  const { endpoint, serverToken, hookPassword, hookUrl, stream, from, timeoutMs = 30_000 } = options
   const domain = parseDomain(from)
 
   async function request(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
@@ -92,7 +102,7 @@ export function postmarkMail(options: PostmarkOptions): MailPort {
       status: response.status,
       code: typeof read.ErrorCode === 'number' ? read.ErrorCode : 0,
       message: typeof read.Message === 'string' ? read.Message.replace(/\s+/g, ' ') : '',
-      retryAfter: response.headers.get('retry-after'),
+      retryAfterMs: parseRetryAfter(response.headers, 2000),
       body: read,
     }
   }
@@ -115,7 +125,11 @@ export function postmarkMail(options: PostmarkOptions): MailPort {
         findings.push(checkDelivery(server.body))
         const name = stream ?? 'outbound'
         const found = await request('GET', `/message-streams/${encodeURIComponent(name)}`)
-        findings.push(checkStream(name, found))
+        const checked = checkStream(name, found)
+        findings.push(checked)
+        if (!checked.isFine) return findings
+        const hooks = await request('GET', `/webhooks?MessageStream=${encodeURIComponent(name)}`)
+        findings.push(checkWebhook(hooks, hookUrl, hookPassword))
       } catch (error) {
         if (!(error instanceof Unavailable || error instanceof Throttled || error instanceof Refused))
           throw error
@@ -129,6 +143,12 @@ export function postmarkMail(options: PostmarkOptions): MailPort {
       }
       return findings
     },
+
+    ...(hookPassword === null
+      ? {}
+      : {
+          parseWebhook: (headers: Headers, body: Uint8Array) => readPostmarkHook(hookPassword, headers, body),
+        }),
   }
 }
 
@@ -151,6 +171,50 @@ function checkStream(name: string, { status, body }: Answer): Precondition {
     : { code: 'stream', isFine: true, message: `Mail goes by the message stream ${name}` }
 }
 
+interface Webhook {
+  Url?: string
+  HttpAuth?: { Username?: string; Password?: string } | null
+  Triggers?: Record<string, { Enabled?: boolean } | undefined>
+}
+
+/** Checks that a webhook of the stream reports bounces and complaints here. */
+function checkWebhook({ status, body }: Answer, hookUrl = '', password: string | null): Precondition {
+  const missing = (message: string): Precondition => ({
+    code: 'webhook',
+    isFine: false,
+    isOptional: true,
+    message,
+    remedy: `Put a password into MAIL_URL (postmark://SERVER_TOKEN:WEBHOOK_PASSWORD@…), and add at Postmark the webhook ${hookUrl.replace('://', `://${hookUser}:WEBHOOK_PASSWORD@`)} with the events Bounce, Spam Complaint and Subscription Change`,
+  })
+  if (password === null) return missing('MAIL_URL has no password for webhooks: bounces are not read')
+  const all = status === 200 && Array.isArray(body.Webhooks) ? (body.Webhooks as Webhook[]) : []
+  const here = URL.parse(hookUrl)
+  const ours = all.filter(({ Url = '' }) => {
+    const url = URL.parse(Url)
+    return url !== null && url.host === here?.host && url.pathname === here.pathname
+  })
+  if (ours.length === 0) return missing('The message stream has no webhook of this server')
+  const isEnabled = (name: string): boolean => ours.some(({ Triggers }) => Triggers?.[name]?.Enabled === true)
+  const off = ['Bounce', 'SpamComplaint', 'SubscriptionChange'].filter((name) => !isEnabled(name))
+  return off.length > 0
+    ? missing(`The webhook of this server does not report ${off.join(', ')}`)
+    : { code: 'webhook', isFine: true, message: 'Postmark reports bounces and complaints to this server' }
+}
+
+/** Postmark takes 80 characters in a value of metadata. */
+const metadataAtMost = 80
+
+/** Names store and mail in the reports of Postmark. */
+const buildMetadata = ({ storeId, idempotencyKey }: Mail): object =>
+  storeId
+    ? {
+        Metadata: {
+          store: storeId,
+          ...(idempotencyKey.length <= metadataAtMost ? { key: idempotencyKey } : {}),
+        },
+      }
+    : {}
+
 /** Joins lines, since a header must be one line. */
 const oneLine = (text: string): string => text.replace(/[\r\n]+\s*/g, ' ')
 
@@ -169,6 +233,7 @@ function buildMessage(
     Headers: headers.map(([Name, value]) => ({ Name, Value: oneLine(value) })),
     ...(stream ? { MessageStream: stream } : {}),
     ...(mail.attachments?.length ? { Attachments: mail.attachments.map(buildAttachment) } : {}),
+    ...buildMetadata(mail),
     // Tracking is off, since links in our mails are signed and secret.
     TrackOpens: false,
     TrackLinks: 'None',
@@ -192,7 +257,11 @@ function formatSender(text: string): string {
     : oneLine(text)
 }
 
-function toProviderError({ status, code, message, retryAfter }: Answer, sender: string, ours: string): Error {
+function toProviderError(
+  { status, code, message, retryAfterMs }: Answer,
+  sender: string,
+  ours: string,
+): Error {
   const accessLost = (name: string, text: string, remedy: string) =>
     new AccessLost(name, `${text}${message ? `: ${truncate(message, 300)}` : ''}`, remedy)
   // HTTP status 401 concerns the token; Postmark's code 401 an unconfirmed sender.
@@ -203,7 +272,7 @@ function toProviderError({ status, code, message, retryAfter }: Answer, sender: 
       'The operator of this server must put the token of a Postmark server in MAIL_URL',
     )
   }
-  if (status === 429 || isOneOf('pace', code)) return new Throttled(parseRetryAfter(retryAfter))
+  if (status === 429 || isOneOf('pace', code)) return new Throttled(retryAfterMs)
   if (status === 503 || isOneOf('maintenance', code)) {
     return new Unavailable('no', 'The mail provider is not working at the moment')
   }
@@ -234,12 +303,6 @@ function toProviderError({ status, code, message, retryAfter }: Answer, sender: 
   return isAboutRecipient
     ? new Refused('recipient-refused', 'The mail provider refused the address')
     : new Refused('message-refused', 'The mail provider refused the message')
-}
-
-/** Reads Retry-After in milliseconds. Postmark does not document that header, so there is a default of 2 seconds. */
-function parseRetryAfter(header: string | null): number {
-  const seconds = Number(header)
-  return header !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 2000
 }
 
 function parseObject(text: string): Record<string, unknown> {

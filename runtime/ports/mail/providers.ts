@@ -13,6 +13,8 @@ interface MailOptions {
   url: string
   /** The sender of mails without one. */
   from: string
+  /** The base of this server's public addresses. */
+  publicUrl: string
   database: Database
   clock: Clock
 }
@@ -51,8 +53,8 @@ const providers: readonly Provider[] = [
     url: /^postmark:\/\/.+$/,
     scheme: 'postmark://',
     parseUrl: parsePostmarkUrl,
-    open: async ({ url, from }) => ({
-      mail: postmarkMail({ ...parsePostmarkUrl(url), from }),
+    open: async ({ url, from, publicUrl }) => ({
+      mail: postmarkMail({ ...parsePostmarkUrl(url), from, hookUrl: `${publicUrl}/hooks/mail/postmark` }),
       close: async () => {},
     }),
   },

@@ -9,7 +9,8 @@ export default operation({
   description: 'Opt a phone out: from this answer on no campaign writes to it, one that is sending included.',
   details:
     'Automations, alerts, requests for reviews and single messages are held back too. Still let through are approved templates ' +
-    'of kind utility, such as that an order is on its way, and what your team answers in its conversation.',
+    'of kind utility, such as that an order is on its way, and what your team answers in its conversation. ' +
+    'A person whose phone is hidden is named by the WhatsApp id that the export of opt-outs shows.',
   words:
     'asked not to be written to any more, never message this number again, stop messages, do not contact, block, unsubscribe somebody',
   scopes: ['platform:write'],

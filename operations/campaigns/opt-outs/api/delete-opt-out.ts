@@ -6,7 +6,7 @@ export default operation({
   path: '/campaigns/opt-outs/:phone',
   description: 'Take a phone off the opt-outs, so that campaigns may write to it again.',
   details:
-    'The phone may be written in any form, with %2B for its plus or without. What a campaign skipped stays skipped.',
+    'The phone may be written in any form, with %2B for its plus or without, or be the WhatsApp id that the list shows. What a campaign skipped stays skipped.',
   words: 'may be written to again, wants messages again',
   scopes: ['platform:write'],
   readOnly: false,

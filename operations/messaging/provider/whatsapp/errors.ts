@@ -12,6 +12,7 @@ import {
   Unavailable,
 } from '#runtime/ports/errors'
 import { truncate } from '#runtime/values/truncate'
+import { toFailure } from '../hook-body.ts'
 
 export interface GraphError {
   status: number
@@ -31,7 +32,6 @@ const isBetween = (code: number, from: number, to: number): boolean => code >= f
 export const isAboutAccess = ({ code }: GraphError): boolean =>
   code === 0 || code === 3 || code === 10 || code === 190 || code === 131005 || isBetween(code, 200, 299)
 
-const accountErrors = new Set([33, 368, 131031, 131037, 131042, 131045, 133010])
 const throttling: Readonly<Record<number, number>> = {
   4: 60_000,
   80007: 60_000,
@@ -47,35 +47,17 @@ const pairMs = 6_000
 /** Errors of the service itself, after which the message may have been accepted. */
 const indeterminateCodes = new Set([1, 2, 131000, 131016, 131057, 133004])
 
-const refusals: Readonly<Record<number, { code: string; message: string }>> = {
-  130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
-  130497: { code: 'undelivered', message: 'The network does not let businesses write to this country' },
-  131021: { code: 'not-on-network', message: 'The phone is the number that sends' },
-  131026: { code: 'not-on-network', message: 'The phone is not on the network' },
-  131030: { code: 'not-on-network', message: 'The phone is not one that this number may write to' },
-  131047: { code: 'window-closed', message: 'More than 24 hours have passed since the contact last wrote' },
-  131049: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
-  131050: { code: 'recipient-stopped', message: 'The contact stopped marketing messages on WhatsApp' },
-  131051: { code: 'media-refused', message: 'The network does not take this kind of message' },
-  131052: { code: 'media-refused', message: 'The network could not fetch the file' },
-  131053: { code: 'media-refused', message: 'The network could not take the file' },
-  131062: { code: 'template-refused', message: 'The network does not send this to somebody without a phone' },
-  131063: { code: 'template-refused', message: 'The network takes no marketing templates of this account' },
-  132005: { code: 'too-long', message: 'The text is too long once its parameters are filled in' },
-}
-
 /** Maps the error of a send. */
 export function toSendError(error: GraphError, owner: TokenOwner = 'merchant'): Error {
   const { code, subcode, status, retryAfterMs, message } = error
-  const known = refusals[code]
-  if (known) return new Refused(known.code, known.message)
-  if (isBetween(code, 132000, 132999)) return new Refused('template-refused', redactTokens(message))
-  if (isAboutAccess(error)) return toAccessLost(error, owner)
-  // The number itself is gone: not an error of this message.
   const isGone = code === 100 && subcode === 33
-  if (isGone || accountErrors.has(code))
-    return new Refused('disconnected', 'The account at the provider cannot send')
-  if (code === 131048 || code === 131064) return new NumberLimit('The number may not send more for now')
+  const failure = toFailure(isGone ? 33 : code)
+  // The provider's own message says more about a template.
+  if (failure?.code === 'template-refused' && isBetween(code, 132000, 132999))
+    return new Refused(failure.code, redactTokens(message))
+  if (failure?.code === 'number-limit') return new NumberLimit(failure.message)
+  if (failure) return new Refused(failure.code, failure.message)
+  if (isAboutAccess(error)) return toAccessLost(error, owner)
   if (code === pairLimit) {
     return new RecipientThrottled(
       retryAfterMs ?? pairMs,

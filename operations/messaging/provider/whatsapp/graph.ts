@@ -1,5 +1,6 @@
 /** Calls the Graph API: sends and reads JSON, parses errors, and applies a timeout to each call. It never retries. */
 import { Unavailable } from '#runtime/ports/errors'
+import { parseRetryAfter } from '#runtime/ports/retry-after'
 import { type GraphError, type TokenOwner, toCallError, toSendError } from './errors.ts'
 import type { WhatsappOptions } from './options.ts'
 
@@ -140,12 +141,11 @@ interface ErrorBody {
 
 function parseError(response: Response, answer: unknown): GraphError {
   const error = (answer as ErrorBody | undefined)?.error
-  const seconds = Number(response.headers.get('retry-after'))
   return {
     status: response.status,
     code: error?.code ?? -1,
     subcode: error?.error_subcode ?? null,
     message: error?.error_user_msg ?? error?.error_data?.details ?? error?.message ?? '',
-    retryAfterMs: seconds > 0 ? seconds * 1000 : null,
+    retryAfterMs: parseRetryAfter(response.headers, null),
   }
 }

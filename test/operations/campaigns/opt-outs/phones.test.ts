@@ -26,6 +26,22 @@ test('a phone is opted out once, however it is written', async () => {
   expect(list.body).toEqual({ data: [added.body], page: 1, limit: 20, total: 1 })
 })
 
+test('a person without a phone is opted out and in by the id that the list shows', async () => {
+  const shop = await store(app)
+  const id = 'BR.13491208655302741918'
+  // As a stop word of such a person does.
+  await optOuts.add(await shop.context(), id, 'reply')
+  const [shown] = (await shop.call(listOptOuts)).body.data
+  expect(shown).toMatchObject({ phone: id, source: 'reply' })
+  expect((await shop.call(addOptOut, { body: { phone: shown.phone } })).status).toBe(409)
+  expect((await shop.call(deleteOptOut, { params: { phone: shown.phone } })).status).toBe(204)
+  // An exported row is taken back.
+  expect((await shop.call(addOptOut, { body: { phone: ` ${id} ` } })).body).toMatchObject({ phone: id })
+  expect((await shop.call(listOptOuts)).body.total).toBe(1)
+  for (const phone of ['BR.', 'br.13491208655302741918', 'BR.1349 1208', 'BRA.1349'])
+    expect((await shop.call(addOptOut, { body: { phone } })).status, phone).toBe(400)
+})
+
 test('near and far pages are read by different plans, and form one list', async () => {
   const shop = await store(app)
   const other = await store(app)

@@ -90,6 +90,22 @@ describe('a send', () => {
   })
 })
 
+test('a violation and a scheduled ban are notified, and stop nothing', async () => {
+  const shop = await withInbox()
+  const ban = { waba_ban_state: 'SCHEDULE_FOR_DISABLE', waba_ban_date: 'December 9, 2026' }
+  await sendHook('account_update', {
+    ...{ event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'ADULT' } },
+  })
+  await sendHook('account_update', { event: 'DISABLED_UPDATE', ban_info: ban })
+  await sendHook('account_update', { event: 'DISABLED_UPDATE', ban_info: ban })
+  const warnings = (await notices(shop)).filter(({ type }) => type === 'official-number-warning')
+  expect(warnings.map(({ title }) => title).sort()).toEqual([
+    'WhatsApp reports a violation of its policies',
+    'WhatsApp will disable your account on December 9, 2026',
+  ])
+  expect((await shop.call(getStatus)).body).toMatchObject({ status: 'connected', issue: null })
+})
+
 describe('a template', () => {
   async function withTemplate() {
     const shop = await withInbox()

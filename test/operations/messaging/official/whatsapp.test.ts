@@ -338,6 +338,72 @@ describe('people with a username', () => {
     })
     expect(await conversations(shop)).toMatchObject([{ phone: '+5511977770004', messageCount: 1 }])
   })
+
+  describe('an id that changes alone', () => {
+    const changeId = (previous: string, now: string, more: object = {}) =>
+      sendHook('messages', {
+        messaging_product: 'whatsapp',
+        metadata: metadata(),
+        messages: [
+          {
+            ...{ id: wamid(), timestamp: seconds(), type: 'system', ...more },
+            system: {
+              ...{ type: 'user_changed_user_id', body: 'changed' },
+              ...{ previous_user_id: previous, user_id: now },
+            },
+          },
+        ],
+      })
+
+    test('a person keeps name and opt-out, also with the phone that is shown later', async () => {
+      const shop = await withInbox()
+      const [old, next] = ['5511977770010', '5511977770011']
+      const profile = { profile: { name: 'Gil' } }
+      await inbound({ from: old, from_user_id: 'BR.100' }, 'Oi', {
+        wa_id: old,
+        user_id: 'BR.100',
+        ...profile,
+      })
+      const [before] = await conversations(shop)
+      await optOuts.add(await shop.context(), `+${old}`, 'reply')
+      // The sender's id is the new one.
+      await changeId('BR.100', 'BR.101', { from_user_id: 'BR.101' })
+      const about = { id: before.id, contactName: 'Gil', optedOut: true }
+      // The old phone may be somebody else's by now.
+      expect(await conversations(shop)).toMatchObject([{ ...about, phone: null }])
+      await inbound({ from_user_id: 'BR.101' }, 'Olá', { user_id: 'BR.101', ...profile })
+      expect(await conversations(shop)).toMatchObject([{ ...about, messageCount: 2 }])
+      await inbound({ from: next, from_user_id: 'BR.101' }, 'Oi', {
+        wa_id: next,
+        user_id: 'BR.101',
+        ...profile,
+      })
+      expect(await conversations(shop)).toMatchObject([{ ...about, phone: `+${next}`, messageCount: 3 }])
+    })
+
+    test('a person whose phone stays the same loses nothing', async () => {
+      const shop = await withInbox()
+      const phone = '5511977770012'
+      await inbound({ from: phone, from_user_id: 'BR.200' }, 'Oi', { wa_id: phone, user_id: 'BR.200' })
+      const [before] = await conversations(shop)
+      await changeId('BR.200', 'BR.201')
+      await inbound({ from: phone, from_user_id: 'BR.201' }, 'De novo', { wa_id: phone, user_id: 'BR.201' })
+      expect(await conversations(shop)).toMatchObject([
+        { id: before.id, phone: `+${phone}`, messageCount: 2 },
+      ])
+    })
+
+    test('a person who was never seen with a phone takes the conversation along', async () => {
+      const shop = await withInbox()
+      await inbound({ from_user_id: 'BR.300' }, 'Oi', { user_id: 'BR.300', profile: { name: 'Isa' } })
+      const [before] = await conversations(shop)
+      await changeId('BR.300', 'BR.301')
+      await inbound({ from_user_id: 'BR.301' }, 'De novo', { user_id: 'BR.301' })
+      expect(await conversations(shop)).toMatchObject([
+        { id: before.id, contactName: 'Isa', messageCount: 2 },
+      ])
+    })
+  })
 })
 
 describe('limits and quality by callback', () => {

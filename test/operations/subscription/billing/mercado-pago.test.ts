@@ -1,7 +1,9 @@
 /** Subscriptions over a provider that can neither charge a saved card now nor charge now and begin later. */
 
 import { afterAll, expect, test } from 'vitest'
+import listNotifications from '#operations/notifications/api/list-notifications'
 import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
+import resume from '#operations/subscription/billing/api/resume-subscription'
 import updateCard from '#operations/subscription/billing/api/update-card'
 import updatePlan from '#operations/subscription/billing/api/update-plan'
 import getPreApproval from '#operations/subscription/reads/api/get-pre-approval'
@@ -142,4 +144,45 @@ test('changing the card is refused with a hint to do it at the provider', async 
   const { status, body } = await me.post(updateCard)
   expect([status, body.error.code]).toEqual([409, 'conflict'])
   expect(body.error.message).toMatch(/in your account there/)
+})
+
+test('a chargeback that is won restores the payment: the unused part is credit, and the merchant is notified', async () => {
+  const me = await payer()
+  await app.setClock('2026-11-11T00:00:00.000Z')
+  const { mercadopago } = app.services.adapters.billing
+  const { id } = await me.read(getPreApproval)
+  const [payment] = await mercadopago!.listPayments(id, { since: new Date(0) })
+  standIn.chargeBack(payment!.id)
+  await deliver()
+  expect(await me.read(getSubscription)).toMatchObject({
+    status: 'paused',
+    pauseReason: 'chargeback',
+    creditBalance: 0,
+  })
+  expect(await me.payments()).toMatchObject([{ amount: 99, status: 'refunded', failureReason: 'chargeback' }])
+
+  standIn.decideDispute(payment!.id, 'settled')
+  await deliver()
+  expect(await me.read(getSubscription)).toMatchObject({ pauseReason: 'chargeback', creditBalance: 0 })
+
+  // The same decision, told twice.
+  standIn.decideDispute(payment!.id, 'reimbursed', 'topic_chargebacks_wh')
+  await deliver()
+  standIn.decideDispute(payment!.id, 'reimbursed')
+  await deliver()
+  // Two thirds of the month were left when it was charged back.
+  expect(await me.read(getSubscription)).toMatchObject({
+    ...{ status: 'paused', pauseReason: 'provider', creditBalance: 66 },
+  })
+  expect(await me.payments()).toMatchObject([
+    { amount: 99, status: 'approved', failureReason: null, balanceChange: 66 },
+  ])
+  const { data } = (await me.shop.call(listNotifications)).body
+  expect(data.filter(({ type }: { type: string }) => type === 'chargeback-won')).toMatchObject([
+    { message: expect.stringContaining('BRL 66.00 of it was unused, and is your credit. Resume') },
+  ])
+  // The credit pays a part of the next checkout.
+  const again = await me.post(resume, {})
+  expect(again.status, JSON.stringify(again.body)).toBeLessThan(300)
+  expect(standIn.bodies.at(-1)).toMatchObject({ auto_recurring: { transaction_amount: 33 } })
 })
