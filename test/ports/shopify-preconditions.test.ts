@@ -25,7 +25,7 @@ test('unmet preconditions are named with a remedy, and nothing is changed', asyn
   await port.ensureScript(store, { src: 'https://api.example.com/loader.js' })
   standIn.requests.length = 0
   expect(missing(await port.findings(store, url))).toEqual([])
-  expect(standIn.requests.filter((what) => /^(POST|DELETE|PUT)/.test(what))).toEqual([])
+  expect(standIn.requests.filter((what) => /(Create|Delete|Tell|Write|Update)/.test(what))).toEqual([])
 })
 
 test('missing permissions, redacted data, lost access', async () => {
