@@ -28,6 +28,12 @@ test('unmet preconditions are named with a remedy, and nothing is changed', asyn
   expect(standIn.requests.filter((what) => /(Create|Delete|Tell|Write|Update)/.test(what))).toEqual([])
 })
 
+test('a version that has ended is named', async () => {
+  const { port, standIn, store } = opened
+  standIn.shop.versions = ['2027-01', '2027-10']
+  expect(missing(await port.findings(store))).toEqual(['version', 'loader'])
+})
+
 test('missing permissions, redacted data, lost access', async () => {
   const { port, standIn } = opened
   const code = standIn.desk.agree()

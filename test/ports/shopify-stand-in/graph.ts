@@ -64,6 +64,7 @@ const foldTitle = ({ title }: { title: string }): string => folded(title)
 const one = (objects: readonly GraphObject[], id: string) => objects.find((each) => each.id === id) ?? null
 
 const buildQueries = (shop: Shop, scopes: readonly string[]) => ({
+  publicApiVersions: shop.versions.map((handle) => ({ handle, supported: true })),
   currentAppInstallation: {
     __typename: 'AppInstallation',
     id: installationId,

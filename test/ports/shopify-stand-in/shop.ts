@@ -159,6 +159,8 @@ export interface ProductInput {
 export class Shop {
   readonly id = 690933842
   readonly clock: Clock
+  /** The supported versions of the API. */
+  versions = ['2026-01', '2026-04', '2026-07', '2026-10']
   readonly products: StoredProduct[] = []
   readonly collections: { id: number; title: string; handle: string }[] = []
   readonly customers: StoredCustomer[] = []

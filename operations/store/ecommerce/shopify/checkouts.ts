@@ -22,7 +22,7 @@ interface OrderTokens {
 const batchSize = 25
 
 /** The token in a recovery URL, or null. */
-export function findToken({ abandonedCheckoutUrl }: Checkout): string | null {
+function findToken({ abandonedCheckoutUrl }: Checkout): string | null {
   const path = URL.parse(abandonedCheckoutUrl)?.pathname ?? ''
   return /\/checkouts\/(?:[a-z]{2}\/)?([\w-]+)(?:\/|$)/.exec(path)?.[1] ?? null
 }

@@ -26,7 +26,7 @@ export interface DiscountContent {
 }
 
 /** The products that a discount applies to. We never write `all`: it means that the merchant changed the discount. */
-export type Items = { type: 'all' | 'products' | 'collections'; ids: string[] }
+type Items = { type: 'all' | 'products' | 'collections'; ids: string[] }
 
 export type DiscountNode = NonNullable<DiscountQuery['discountNode']>
 type NodeItems = BuyItemsFragment

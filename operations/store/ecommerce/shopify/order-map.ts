@@ -11,7 +11,7 @@ export type RefundLine = NonNullable<
 >['refunds'][number]['refundLineItems']['nodes'][number]
 type Fulfillment = OrderContentFragment['fulfillments'][number]
 
-/** What is read besides the order itself. */
+/** The parts of an order that are read by further queries. */
 export interface OrderFacts {
   /** All lines. */
   lines: readonly OrderLine[]
@@ -116,7 +116,7 @@ function findFulfillmentStatus(
     return isDelivered ? 'delivered' : 'shipped'
   }
   if (status === 'PARTIALLY_FULFILLED') return 'partial'
-  // What is left of the order is on hold, scheduled or in progress, which hides that a part was sent.
+  // If the rest of the order is on hold, scheduled or in progress, the status hides that a part was sent.
   return sent.length > 0 && status !== 'UNFULFILLED' && status !== 'RESTOCKED' ? 'partial' : 'unfulfilled'
 }
 

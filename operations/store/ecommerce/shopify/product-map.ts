@@ -7,7 +7,7 @@ export type ShopifyProduct = Extract<ProductsQuery['nodes'][number], { title: un
 export type ShopifyVariant = VariantsQuery['productVariants']['nodes'][number]
 export type MediaNodes = ShopifyProduct['media']['nodes']
 
-/** What is read besides the product itself. */
+/** The parts of a product that are read by further queries. */
 export interface ProductFacts {
   shop: ProductsQuery['shop']
   collections: { id: string; title: string }[]

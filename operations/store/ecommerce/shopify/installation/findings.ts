@@ -23,16 +23,18 @@ export async function diagnose(
   store: ProviderStore,
   { url, app, clock }: { url: string | null; app: ShopifyApp | null; clock: Clock },
 ): Promise<Precondition[]> {
-  let installation: ConnectionQuery['currentAppInstallation']
+  let connection: ConnectionQuery
   try {
-    installation = (await client.graph(store, connectionDocument)).currentAppInstallation
+    connection = await client.graph(store, connectionDocument)
   } catch (error) {
     if (error instanceof AccessLost) return [missing(error.code, error.message, error.remedy)]
     throw error
   }
+  const { currentAppInstallation: installation, publicApiVersions } = connection
   const granted = installation.accessScopes.map(({ handle }) => handle)
   return [
-    fine('access', `Shopify answers, in version ${apiVersion}`),
+    fine('access', 'Shopify answers'),
+    checkVersion(publicApiVersions),
     ...checkScopes(granted),
     ...(await checkCustomerData(client, store)),
     ...(url === null ? [] : await checkWebhooks(client, store, url)),
@@ -41,6 +43,18 @@ export async function diagnose(
       ? fine('app', 'Each shop brings an app of its own: this server has none that others could install')
       : fine('app', 'This server has an app that any shop may install'),
   ]
+}
+
+/** Shopify answers a version that has ended by the oldest supported one, in which a field may be missing. */
+function checkVersion(versions: ConnectionQuery['publicApiVersions']): Precondition {
+  const isSupported = versions.some(({ handle, supported }) => handle === apiVersion && supported)
+  return isSupported
+    ? fine('version', `Shopify supports version ${apiVersion}`)
+    : missing(
+        'version',
+        `Shopify no longer supports version ${apiVersion}`,
+        'Update this server to a release that uses a later version',
+      )
 }
 
 function checkScopes(granted: readonly string[]): Precondition[] {
