@@ -117,6 +117,22 @@ describe('a catalog of hundreds', () => {
   })
 })
 
+test('sub-collections have a parent, and collections that contain each other do not hide', async () => {
+  const { standIn, shop, port, store } = await shopify()
+  const [home, kitchen, clothes] = shop.collections
+  home!.subCollectionIds.push(kitchen!.id)
+  kitchen!.subCollectionIds.push(clothes!.id, 404)
+  clothes!.subCollectionIds.push(home!.id, kitchen!.id, clothes!.id)
+  const categories = await port.listCategories(store)
+  expect(categories.map(({ parentId, path, position }) => [parentId, path, position])).toEqual([
+    [null, 'Casa', 1],
+    ['301', 'Casa > Cozinha', 2],
+    ['302', 'Casa > Cozinha > Vestuário', 3],
+  ])
+  expect(categories[0]!.productCount).toBe(2)
+  await standIn.close()
+})
+
 describe('a search in its syntax', () => {
   test.each([
     [{}, ''],

@@ -71,15 +71,28 @@ export const productObject = (shop: Shop, product: StoredProduct): GraphObject =
 
 export const collectionObject = (
   shop: Shop,
-  { id, title, handle }: Shop['collections'][number],
+  { id, title, handle, subCollectionIds }: Shop['collections'][number],
 ): GraphObject => ({
   __typename: 'Collection',
   id: gid('Collection', id),
   title,
   handle,
   productsCount: {
-    count: shop.products.filter(({ collectionIds }) => collectionIds.includes(id)).length,
+    count: shop.products.filter(({ collectionIds }) =>
+      [id, ...subCollectionIds].some((each) => collectionIds.includes(each)),
+    ).length,
   },
+  sources: [
+    { __typename: 'CollectionConditionsSource', id: gid('CollectionConditionsSource', id) },
+    {
+      __typename: 'CollectionSubCollectionsSource',
+      id: gid('CollectionSubCollectionsSource', id),
+      collections: subCollectionIds.map((each) => ({
+        __typename: 'Collection',
+        id: gid('Collection', each),
+      })),
+    },
+  ],
 })
 
 export const variantObjects = (product: StoredProduct): GraphObject[] =>

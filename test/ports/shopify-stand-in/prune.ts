@@ -97,11 +97,14 @@ function addInterfaceFields(
   kept: ReadonlySet<string>,
   fields: ReadonlyMap<string, Set<string>>,
 ): void {
-  for (const name of kept) {
-    const type = types.get(name)!
-    if (type.kind !== 'OBJECT') continue
-    for (const { name: of } of type.interfaces) {
-      if (kept.has(of)) for (const field of fields.get(of)!) fields.get(name)!.add(field)
+  // Interfaces first: an object has the fields that its interfaces have of others.
+  for (const kind of ['INTERFACE', 'OBJECT'] as const) {
+    for (const name of kept) {
+      const type = types.get(name)!
+      if (type.kind !== kind) continue
+      for (const { name: of } of type.interfaces) {
+        if (kept.has(of)) for (const field of fields.get(of)!) fields.get(name)!.add(field)
+      }
     }
   }
 }

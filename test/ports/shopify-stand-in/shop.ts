@@ -162,7 +162,7 @@ export class Shop {
   /** The supported versions of the API. */
   versions = ['2026-01', '2026-04', '2026-07', '2026-10']
   readonly products: StoredProduct[] = []
-  readonly collections: { id: number; title: string; handle: string }[] = []
+  readonly collections: { id: number; title: string; handle: string; subCollectionIds: number[] }[] = []
   readonly customers: StoredCustomer[] = []
   readonly orders: StoredOrder[] = []
   readonly checkouts: StoredCheckout[] = []
@@ -190,7 +190,7 @@ export class Shop {
   }
 
   addCollection({ id, name }: { id: string; name: string }): void {
-    this.collections.push({ id: Number(id), title: name, handle: name.toLowerCase() })
+    this.collections.push({ id: Number(id), title: name, handle: name.toLowerCase(), subCollectionIds: [] })
   }
 
   addProduct(input: ProductInput): void {

@@ -1358,7 +1358,10 @@ export type CollectionsQueryVariables = Exact<{
 }>;
 
 
-export type CollectionsQuery = { shop: { primaryDomain: { host: string } }, collections: { nodes: Array<{ id: string, title: string, handle: string, productsCount: { count: number } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type CollectionsQuery = { shop: { primaryDomain: { host: string } }, collections: { nodes: Array<{ id: string, title: string, handle: string, productsCount: { count: number } | null, sources: Array<
+        | { collections: Array<{ id: string }> }
+        | Record<PropertyKey, never>
+      > }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type WebhooksQueryVariables = Exact<{
   uri: string;
@@ -1415,6 +1418,6 @@ export const variantStockDocument = "query VariantStock($query: String!, $after:
 export const shopDocument = "query Shop {\n  shop {\n    id\n    name\n    currencyCode\n    ianaTimezone\n    primaryDomain {\n      host\n    }\n    shopAddress {\n      countryCodeV2\n    }\n  }\n}" as Document<ShopQuery, ShopQueryVariables>
 export const connectionDocument = "query Connection {\n  publicApiVersions {\n    handle\n    supported\n  }\n  currentAppInstallation {\n    accessScopes {\n      handle\n    }\n    metafield(namespace: \"storefront\", key: \"loader\") {\n      value\n    }\n  }\n}" as Document<ConnectionQuery, ConnectionQueryVariables>
 export const protectedDataDocument = "query ProtectedData {\n  customers(first: 1) {\n    nodes {\n      id\n      firstName\n      defaultEmailAddress {\n        emailAddress\n      }\n      defaultPhoneNumber {\n        phoneNumber\n      }\n    }\n  }\n}" as Document<ProtectedDataQuery, ProtectedDataQueryVariables>
-export const collectionsDocument = "query Collections($after: String) {\n  shop {\n    primaryDomain {\n      host\n    }\n  }\n  collections(first: 250, after: $after, sortKey: TITLE) {\n    nodes {\n      id\n      title\n      handle\n      productsCount {\n        count\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" as Document<CollectionsQuery, CollectionsQueryVariables>
+export const collectionsDocument = "query Collections($after: String) {\n  shop {\n    primaryDomain {\n      host\n    }\n  }\n  collections(first: 150, after: $after, sortKey: TITLE) {\n    nodes {\n      id\n      title\n      handle\n      productsCount {\n        count\n      }\n      sources {\n        ... on CollectionSubCollectionsSource {\n          collections {\n            id\n          }\n        }\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" as Document<CollectionsQuery, CollectionsQueryVariables>
 export const webhooksDocument = "query Webhooks($uri: String!, $after: String) {\n  webhookSubscriptions(first: 250, uri: $uri, after: $after) {\n    nodes {\n      id\n      topic\n      uri\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" as Document<WebhooksQuery, WebhooksQueryVariables>
 export const createWebhookDocument = "mutation CreateWebhook($topic: WebhookSubscriptionTopic!, $uri: String!) {\n  webhookSubscriptionCreate(\n    topic: $topic\n    webhookSubscription: {uri: $uri, format: JSON}\n  ) {\n    webhookSubscription {\n      id\n    }\n    userErrors {\n      field\n      message\n    }\n  }\n}" as Document<CreateWebhookMutation, CreateWebhookMutationVariables>
