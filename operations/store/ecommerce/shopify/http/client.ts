@@ -1,7 +1,7 @@
 /**
  * Client of Shopify's GraphQL Admin API, with timeouts, rate limit waits and safe retries. Shopify's own client
- * (`@shopify/admin-api-client`) has neither of these: it has one token for its lifetime, no time limit, repeats mutations
- * after a 503, and does not read the cost.
+ * (`@shopify/admin-api-client`) is not used: it has one token for its lifetime and no time limit, repeats mutations after a
+ * 503, and does not read the cost.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AccessLost, Throttled, Unavailable } from '#runtime/ports/errors'
