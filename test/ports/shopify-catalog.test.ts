@@ -106,6 +106,23 @@ describe('a catalog of hundreds', () => {
     expect(categories.map(({ position }) => position)).toEqual(categories.map((_, at) => at + 1))
   })
 
+  test('the dates of all products cost a request for 250', async () => {
+    const { port, store, standIn } = opened
+    standIn.requests.length = 0
+    const dates = new Map<string, string>()
+    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const page: Awaited<ReturnType<typeof port.listProductDates>> = await port.listProductDates(
+        store,
+        cursor,
+      )
+      for (const { id, updatedAt } of page.products) dates.set(id, updatedAt)
+      cursor = page.next
+    }
+    expect([dates.size, standIn.requests.length]).toEqual([many + 3, 3])
+    const [product] = await port.getProducts(store, { ids: ['50007'] })
+    expect(dates.get('50007')).toBe(product!.updatedAt)
+  })
+
   test('hundreds of ids, unknown and foreign ones included', async () => {
     const { port, store, standIn } = opened
     const ids = Array.from({ length: 120 }, (_, i) => String(50_119 - i))

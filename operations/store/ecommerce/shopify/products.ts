@@ -7,12 +7,13 @@ import {
   moreCollectionsDocument,
   moreMediaDocument,
   type ProductsQuery,
+  productDatesDocument,
   productsDocument,
   variantStockDocument,
   variantsDocument,
 } from './documents/documents.ts'
 import type { ShopifyClient } from './http/client.ts'
-import { isPlainId, plainId, toGid } from './http/ids.ts'
+import { isPlainId, plainId, toGid, toInstant } from './http/ids.ts'
 import {
   getStock,
   type MediaNodes,
@@ -39,6 +40,22 @@ export async function getProducts(
     }
   }
   return known.flatMap((id) => found.get(id) ?? [])
+}
+
+/** Reads when each product was changed: a point for each, where its content costs about thirty. */
+export async function listProductDates(
+  client: ShopifyClient,
+  store: ProviderStore,
+  after: string | null,
+): Promise<{ products: { id: string; updatedAt: string }[]; next: string | null }> {
+  const { products } = await client.graph(store, productDatesDocument, { after })
+  return {
+    products: products.nodes.map(({ id, updatedAt }) => ({
+      id: plainId(id),
+      updatedAt: toInstant(updatedAt),
+    })),
+    next: getEndCursor(products.pageInfo),
+  }
 }
 
 async function getProductBatch(

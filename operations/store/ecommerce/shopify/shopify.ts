@@ -44,7 +44,7 @@ import { installFlow } from './installation/install.ts'
 import { activationLink, listScripts, removeTags, setLoaderUrl } from './installation/scripts.ts'
 import { parseDelivery, registerWebhook } from './installation/webhooks.ts'
 import { ShopifyOrders } from './orders.ts'
-import { getProducts } from './products.ts'
+import { getProducts, listProductDates } from './products.ts'
 import { CursorCache, searchProducts } from './search.ts'
 
 export class ShopifyEcommerce implements EcommercePort {
@@ -93,6 +93,13 @@ export class ShopifyEcommerce implements EcommercePort {
 
   getProducts(store: ProviderStore, { ids }: { ids: string[] }): Promise<Product[]> {
     return getProducts(this.#client, store, ids)
+  }
+
+  listProductDates(
+    store: ProviderStore,
+    cursor: string | null,
+  ): ReturnType<NonNullable<EcommercePort['listProductDates']>> {
+    return listProductDates(this.#client, store, cursor)
   }
 
   listCategories(store: ProviderStore): Promise<Category[]> {
