@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { listCategories } from '#operations/store/ecommerce/shopify/categories'
 import { listActiveDiscounts } from '#operations/store/ecommerce/shopify/discount-calls'
 import { listScripts } from '#operations/store/ecommerce/shopify/installation/scripts'
+import { registeredTopics } from '#operations/store/ecommerce/shopify/installation/webhooks'
 import { listEntries } from '#operations/store/ecommerce/shopify/ledger'
-import { listVariants } from '#operations/store/ecommerce/shopify/products'
+import { readStock } from '#operations/store/ecommerce/shopify/products'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import { readPages, resumePages } from '#runtime/ports/pagination'
 
@@ -25,9 +26,10 @@ function createCircularPages() {
         discountNodes: around,
         collections: around,
         productVariants: around,
+        scriptTags: around,
+        webhookSubscriptions: around,
         shop: { metafields: around, primaryDomain: { host: 'shop.example.com' } },
       }),
-    rest: () => answer({ body: { script_tags: [] }, next: 'again' }),
   }
   return { client: client as never, calls }
 }
@@ -37,7 +39,8 @@ test.each<[string, (client: never) => Promise<unknown>]>([
   ['categories', (client) => listCategories(client, store)],
   ['discounts', (client) => listActiveDiscounts(client, store)],
   ['ledger', (client) => listEntries(client, store)],
-  ['variants', (client) => listVariants(client, store, { id: 1, title: 'One' } as never)],
+  ['variants', (client) => readStock(client, store, ['1'])],
+  ['webhooks', (client) => registeredTopics(client, store, 'https://api.example.com/hook')],
 ])('%s of a platform with circular pages', async (_name, list) => {
   const { client, calls } = createCircularPages()
   await expect(list(client)).rejects.toThrow(Unavailable)

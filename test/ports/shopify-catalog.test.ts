@@ -21,7 +21,7 @@ describe('a catalog of hundreds', () => {
         tags: ['peça'],
         // One product is in more collections than the first request reads.
         categoryIds: i === 7 ? Array.from({ length: 30 }, (_, at) => String(10_000 + at)) : ['10001'],
-        // One product has more variants than REST returns.
+        // One product has more variants than a page.
         variants: Array.from({ length: i === 9 ? 130 : 1 }, (_, at) => ({
           id: String(1_000_000 + i * 1000 + at),
           ...(i === 9 ? { name: `V${at}` } : {}),
@@ -45,7 +45,7 @@ describe('a catalog of hundreds', () => {
     }
     expect(total).toBe(many + 3)
     expect(new Set(seen.map(({ id }) => id)).size).toBe(many + 3)
-    expect(standIn.requests.filter((each) => each === 'graph Products')).toHaveLength(7)
+    expect(standIn.requests.filter((each) => each === 'graph SearchProducts')).toHaveLength(7)
   })
 
   test('a page in the middle is found without the previous ones; one past the end is empty', async () => {
@@ -106,14 +106,48 @@ describe('a catalog of hundreds', () => {
     expect(categories.map(({ position }) => position)).toEqual(categories.map((_, at) => at + 1))
   })
 
+  test('the dates of all products cost a request for 250', async () => {
+    const { port, store, standIn } = opened
+    standIn.requests.length = 0
+    const dates = new Map<string, string>()
+    for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+      const page: Awaited<ReturnType<typeof port.listProductDates>> = await port.listProductDates(
+        store,
+        cursor,
+      )
+      for (const { id, updatedAt } of page.products) dates.set(id, updatedAt)
+      cursor = page.next
+    }
+    expect([dates.size, standIn.requests.length]).toEqual([many + 3, 3])
+    const [product] = await port.getProducts(store, { ids: ['50007'] })
+    expect(dates.get('50007')).toBe(product!.updatedAt)
+  })
+
   test('hundreds of ids, unknown and foreign ones included', async () => {
     const { port, store, standIn } = opened
     const ids = Array.from({ length: 120 }, (_, i) => String(50_119 - i))
     standIn.requests.length = 0
     const products = await port.getProducts(store, { ids: [...ids, '404404', '', "1' OR 1", ids[0]!] })
     expect(products.map(({ id }) => id)).toEqual(ids)
-    expect(standIn.requests.filter((each) => each === 'GET products.json')).toHaveLength(3)
+    expect(standIn.requests.filter((each) => each === 'graph Products')).toHaveLength(7)
+    expect(standIn.requests.filter((each) => each === 'graph Variants').length).toBeLessThanOrEqual(8)
   })
+})
+
+test('sub-collections have a parent, and collections that contain each other do not hide', async () => {
+  const { standIn, shop, port, store } = await shopify()
+  const [home, kitchen, clothes] = shop.collections
+  home!.subCollectionIds.push(kitchen!.id)
+  kitchen!.subCollectionIds.push(clothes!.id, 404)
+  clothes!.subCollectionIds.push(home!.id, kitchen!.id, clothes!.id)
+  const categories = await port.listCategories(store)
+  expect(categories.map(({ parentId, path, position }) => [parentId, path, position])).toEqual([
+    [null, 'Casa', 1],
+    ['301', 'Casa > Cozinha', 2],
+    ['302', 'Casa > Cozinha > Vestuário', 3],
+  ])
+  expect(categories[0]!.productCount).toBe(2)
+  await standIn.close()
 })
 
 describe('a search in its syntax', () => {

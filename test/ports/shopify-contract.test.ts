@@ -25,7 +25,7 @@ ecommerceContract('Shopify', async () => {
     },
     async orderCart(cartId) {
       const checkout = shop.checkouts.find(({ id }) => String(id) === cartId)!
-      const [line] = checkout.line_items
+      const [line] = checkout.lines
       const bought = { variantId: String(line!.variant_id), quantity: line!.quantity }
       return read(placeOrder(shop, { customerId: String(checkout.customer!.id), ...bought, checkout }))
     },

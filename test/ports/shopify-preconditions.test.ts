@@ -25,7 +25,13 @@ test('unmet preconditions are named with a remedy, and nothing is changed', asyn
   await port.ensureScript(store, { src: 'https://api.example.com/loader.js' })
   standIn.requests.length = 0
   expect(missing(await port.findings(store, url))).toEqual([])
-  expect(standIn.requests.filter((what) => /^(POST|DELETE|PUT)/.test(what))).toEqual([])
+  expect(standIn.requests.filter((what) => /(Create|Delete|Tell|Write|Update)/.test(what))).toEqual([])
+})
+
+test('a version that has ended is named', async () => {
+  const { port, standIn, store } = opened
+  standIn.shop.versions = ['2027-01', '2027-10']
+  expect(missing(await port.findings(store))).toEqual(['version', 'loader'])
 })
 
 test('missing permissions, redacted data, lost access', async () => {

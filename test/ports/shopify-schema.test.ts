@@ -1,5 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { introspectionFromSchema, parse, printSchema } from 'graphql'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { shopify } from './shopify.ts'
+import { findInvalid, generatedUrl, generateModule, readDocuments } from './shopify-stand-in/generate.ts'
+import { pruneSchema } from './shopify-stand-in/prune.ts'
+import { schema } from './shopify-stand-in/schema.ts'
 
 let opened: Awaited<ReturnType<typeof shopify>>
 beforeEach(async () => {
@@ -51,4 +56,34 @@ describe('documents that do not fit the schema are rejected', () => {
   ])('%s', async (_, discount, message) => {
     expect((await ask(create, { discount })).errors![0]!.message).toMatch(message)
   })
+})
+
+describe('the documents of the adapter', () => {
+  test('fit the published schema, and use nothing that is deprecated', () => {
+    expect(findInvalid(schema, readDocuments())).toEqual([])
+    expect(findInvalid(schema, parse('{ shop { nickname } }'))).not.toEqual([])
+  })
+
+  test('have the generated types', async () => {
+    expect(readFileSync(generatedUrl, 'utf8')).toBe(await generateModule(schema, readDocuments()))
+  })
+
+  test('use all that the stored part of the schema has', () => {
+    const { sdl } = pruneSchema(introspectionFromSchema(schema), readDocuments())
+    expect(printSchema(schema)).toBe(sdl)
+  })
+})
+
+test.each([
+  ['GET', 'shop.json'],
+  ['GET', 'orders.json?status=any'],
+  ['POST', 'webhooks.json'],
+  ['DELETE', 'script_tags/1.json'],
+])('there is no REST: %s %s is not found', async (method, path) => {
+  const { standIn } = opened
+  const response = await fetch(`${standIn.endpoint}/admin/api/2026-10/${path}`, {
+    method,
+    headers: { 'x-shopify-access-token': standIn.accessToken },
+  })
+  expect(response.status).toBe(404)
 })

@@ -1,6 +1,6 @@
 /**
  * Shopify's Admin API as far as the adapter uses it, in memory, behind real HTTP, written from its public reference:
- * access tokens, REST with pages and call limit, GraphQL with its cost, webhooks signed and delivered.
+ * access tokens, GraphQL with its cost, webhooks signed and delivered. It has no REST.
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -10,7 +10,6 @@ import type { Clock } from '#runtime/clock'
 import { frozenClock } from '#test/support/test-clock'
 import { Bucket } from './shopify-stand-in/bucket.ts'
 import { answerGraph } from './shopify-stand-in/graph.ts'
-import { answerRest } from './shopify-stand-in/rest.ts'
 import { Shop } from './shopify-stand-in/shop.ts'
 import { app, legacyToken, TokenDesk, type TokenRequest } from './shopify-stand-in/tokens.ts'
 
@@ -27,8 +26,7 @@ export interface Fault {
 const name = 'loja.myshopify.com'
 
 export interface Options {
-  /** Calls, and calls per second. Default: the largest plan's. */
-  rest?: [size: number, perSecond: number]
+  /** Points, and points per second. Default: the largest plan's. */
   graph?: [size: number, perSecond: number]
   clock?: Clock
 }
@@ -38,23 +36,22 @@ export class ShopifyStandIn {
   readonly app = app
   readonly name = name
   readonly accessToken = legacyToken
-  /** Such as `GET products.json`, or `graph Products`. */
+  /** Such as `POST oauth/access_token`, or `graph Products`. */
   readonly requests: string[] = []
   readonly faults: Fault[] = []
+  /** Fields of the root such as `customers`, or protected fields such as `Order.email`. */
   readonly deniedFields = new Set<string>()
   readonly desk: TokenDesk
   /** How many answers were throttled. */
   throttled = 0
   isDown = false
   endpoint = ''
-  readonly #rest: Bucket
   readonly #graph: Bucket
   readonly #server = createServer((request, response) => void this.#receive(request, response))
 
-  constructor({ rest = [400, 40], graph = [20_000, 2000], clock = frozenClock() }: Options = {}) {
+  constructor({ graph = [20_000, 2000], clock = frozenClock() }: Options = {}) {
     this.shop = new Shop(clock)
     this.desk = new TokenDesk(clock)
-    this.#rest = new Bucket(...rest)
     this.#graph = new Bucket(...graph)
   }
 
@@ -128,16 +125,8 @@ export class ShopifyStandIn {
       const errors = '[API] Invalid API key or access token (unrecognized login or wrong password)'
       return { status: 401, body: { errors } }
     }
-    const below = `/admin/api/${apiVersion}/`
-    if (!pathname.startsWith(below)) return { status: 404, body: { errors: 'Not Found' } }
-    const path = pathname.slice(below.length)
-    if (path === 'graphql.json') return this.#askGraph(text, scopes)
-    const missing = this.desk.missing(scopes, request.method!, path)
-    if (missing) {
-      const errors = `[API] This action requires merchant approval for ${missing} scope.`
-      return { status: 403, body: { errors } }
-    }
-    return this.#askRest(request.method!, url, path, text)
+    const isGraph = pathname === `/admin/api/${apiVersion}/graphql.json` && request.method === 'POST'
+    return isGraph ? this.#askGraph(text, scopes) : { status: 404, body: { errors: 'Not Found' } }
   }
 
   #askGraph(text: string, scopes: readonly string[]): Answer {
@@ -145,27 +134,6 @@ export class ShopifyStandIn {
     const body = answerGraph(this.shop, { ...asked, scopes }, this.#graph, this.deniedFields)
     if (JSON.stringify(body).includes('"THROTTLED"')) this.throttled += 1
     return { status: 200, body }
-  }
-
-  #askRest(method: string, url: URL, path: string, text: string): Answer {
-    if (!this.#rest.take(1)) {
-      const errors =
-        'Exceeded 2 calls per second for api client. Reduce request rates to resume uninterrupted service.'
-      const wait = (1 / this.#rest.perSecond).toFixed(3)
-      return { status: 429, headers: { 'retry-after': wait, ...this.#limit() }, body: { errors } }
-    }
-    const body = text === '' ? null : (JSON.parse(text) as Record<string, Record<string, unknown>>)
-    const base = `https://${name}${url.pathname}`
-    const answer = answerRest(this.shop, { method, path, query: url.searchParams, body, base })
-    return {
-      status: answer.status,
-      headers: { ...this.#limit(), ...(answer.link ? { link: answer.link } : {}) },
-      body: answer.body,
-    }
-  }
-
-  #limit(): Record<string, string> {
-    return { 'x-shopify-shop-api-call-limit': `${Math.ceil(this.#rest.used)}/${this.#rest.size}` }
   }
 }
 
@@ -181,10 +149,10 @@ async function readText(request: IncomingMessage): Promise<string> {
   return text
 }
 
-/** `GET products.json`, or the name of a GraphQL operation with its variables. */
+/** The method and path, or the name of a GraphQL operation with its variables. */
 function describeRequest(method: string, pathname: string, text: string): { what: string; detail: string } {
   if (!pathname.endsWith('/graphql.json')) {
-    return { what: `${method} ${pathname.replace(/^\/admin\/(api\/[^/]+\/)?/, '')}`, detail: text }
+    return { what: `${method} ${pathname.replace(/^\/admin\//, '')}`, detail: text }
   }
   const { query, variables } = JSON.parse(text) as { query: string; variables: unknown }
   return {

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { nextPage } from '#operations/store/ecommerce/shopify/http/client'
 import { apiVersion, readShopifyUrl } from '#operations/store/ecommerce/shopify/http/options'
 import { type AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/server/settings'
@@ -30,7 +29,7 @@ describe('credentials', () => {
     expect((error as AccessLost).remedy).toMatch(/connect the store again/)
     expect((error as Error).message).toMatch(/connect it again/)
     expect((error as Error).message).not.toContain('shpat')
-    expect(standIn.requests).toEqual(['GET shop.json', 'GET script_tags.json'])
+    expect(standIn.requests).toEqual(['graph Shop', 'graph ScriptTags'])
   })
 
   test.each([
@@ -108,19 +107,18 @@ describe('credentials', () => {
 
 describe('rates', () => {
   test('calls over the limit wait for the bucket, and all are answered', async () => {
-    const { standIn, port, store } = await opened({ rates: { rest: [4, 20] } })
+    const { standIn, port, store } = await opened({ rates: { graph: [12, 200] } })
     const answers = await Promise.all(Array.from({ length: 12 }, () => port.check(store)))
     expect(answers).toHaveLength(12)
     expect(standIn.throttled).toBeGreaterThan(0)
   })
 
-  test('a bucket that is full by its header is not called', async () => {
-    const { standIn, port, store } = await opened({ rates: { rest: [2, 0.5] }, maxPauseMs: 100 })
+  test('a document whose points are missing is not sent', async () => {
+    const { standIn, port, store } = await opened({ rates: { graph: [4, 1] }, maxPauseMs: 100 })
     await port.check(store)
-    await port.check(store)
-    // Half a second exceeds the waiting time: nothing is sent.
+    // Its three points return within two seconds, which exceeds the waiting time.
     expect(await failed(port.check(store))).toBeInstanceOf(Throttled)
-    expect(standIn.requests).toHaveLength(2)
+    expect(standIn.requests).toHaveLength(1)
     expect(standIn.throttled).toBe(0)
   })
 
@@ -130,19 +128,18 @@ describe('rates', () => {
     const error = await failed(port.listScripts(store))
     expect(error).toBeInstanceOf(Throttled)
     expect((error as Throttled).retryAfterMs).toBeGreaterThan(119_000)
-    // Nobody else calls meanwhile; GraphQL has its own bucket.
+    // Nobody else calls this shop meanwhile.
     expect(await failed(port.check(store))).toBeInstanceOf(Throttled)
     expect(standIn.requests).toHaveLength(1)
-    expect(await port.listCategories(store)).toHaveLength(3)
   })
 
   test('a query waits until it has enough points', async () => {
-    const { standIn, shop, port, store } = await opened({ rates: { graph: [800, 1000] } })
+    const { standIn, shop, port, store } = await opened({ rates: { graph: [1000, 1000] } })
     for (let i = 0; i < 130; i += 1) placeOrder(shop, { customerId: '5001', variantId: '2001', quantity: 1 })
     const walks = await Promise.all(
       [1, 2, 3, 4].map(() => port.listOrders(store, { updatedSince: new Date(0) })),
     )
-    expect(walks.map(({ orders }) => orders.length)).toEqual([40, 40, 40, 40])
+    expect(walks.map(({ orders }) => orders.length)).toEqual([10, 10, 10, 10])
     expect(standIn.throttled).toBeGreaterThan(0)
     const slow = await opened({ rates: { graph: [150, 1] } })
     const error = await failed(slow.port.searchProducts(slow.store, { sort: 'name', page: 1, limit: 200 }))
@@ -166,7 +163,7 @@ describe('rates', () => {
     expect((await port.searchProducts(store, all)).products).toHaveLength(100)
     expect((await port.listCustomers(store, { limit: 250 })).customers).toHaveLength(250)
     expect((await port.listCustomers(store, { limit: 250, birthdays: ['11-20'] })).customers).toHaveLength(1)
-    expect((await port.listOrders(store, { updatedSince: new Date(0) })).orders).toHaveLength(40)
+    expect((await port.listOrders(store, { updatedSince: new Date(0) })).orders).toHaveLength(10)
     expect(
       await port.discountUsage(
         store,
@@ -216,7 +213,7 @@ describe('answers', () => {
       customerGets: { value: { discountAmount: { amount: '10.00', appliesOnEachItem: false } } },
     })
     const webhook = { topic: 'cart.updated', url: 'https://api.example.com/hook', secret: 's' } as const
-    standIn.faults.push({ fits: /^POST webhooks/, is: 'late' })
+    standIn.faults.push({ fits: /graph CreateWebhook/, is: 'late' })
     expect((await port.registerWebhook(store, webhook)).created).toBe(true)
     expect((await port.registerWebhook(store, webhook)).created).toBe(false)
     expect(shop.webhooks.map(({ topic }) => topic)).toEqual(['checkouts/create', 'checkouts/update'])
@@ -224,12 +221,13 @@ describe('answers', () => {
 
   test("a refusal is passed on in Shopify's words, on one line", async () => {
     const { standIn, port, store } = await opened()
-    const body = JSON.stringify({ errors: { address: ['is\nnot allowed', 'is too long'] } })
-    standIn.faults.push({ fits: /^POST webhooks/, is: { status: 422, body } })
+    const userErrors = ['Address is\nnot allowed', 'Address is too long'].map((message) => ({ message }))
+    const body = JSON.stringify({ data: { webhookSubscriptionCreate: { userErrors } } })
+    standIn.faults.push({ fits: /graph CreateWebhook/, is: { status: 200, body } })
     const url = 'https://api.example.com/hook'
     const error = await failed(port.registerWebhook(store, { topic: 'order.updated', url, secret: 's' }))
     expect(error).toBeInstanceOf(Refused)
-    expect((error as Error).message).toBe('Shopify refused this: address is not allowed, is too long')
+    expect((error as Error).message).toBe('Shopify refused this: Address is not allowed; Address is too long')
   })
 
   test('addresses without https are refused before Shopify is called', async () => {
@@ -261,12 +259,4 @@ describe('ECOMMERCE_URL', () => {
       await expect(readSettings(env(url))).rejects.toThrow('ECOMMERCE_URL')
     },
   )
-})
-
-test('the next page is the link with rel=next', () => {
-  const link = (rel: string, token: string) =>
-    `<https://a.example/x.json?limit=2&page_info=${token}>; rel="${rel}"`
-  expect(nextPage(`${link('previous', 'before')}, ${link('next', 'after%3D')}`)).toBe('after=')
-  expect(nextPage(link('previous', 'before'))).toBeNull()
-  expect(nextPage(null)).toBeNull()
 })

@@ -171,6 +171,14 @@ export interface EcommercePort {
   searchProducts(store: ProviderStore, query: ProductQuery): Promise<{ products: Product[]; total: number }>
   /** Reads products live; products that do not exist are left out. */
   getProducts(store: ProviderStore, query: { ids: string[] }): Promise<Product[]>
+  /**
+   * Pages through all products, but reads only when each was changed. Undefined if that is not cheaper than reading the
+   * products.
+   */
+  listProductDates?(
+    store: ProviderStore,
+    cursor: string | null,
+  ): Promise<{ products: { id: string; updatedAt: string }[]; next: string | null }>
   listCategories(store: ProviderStore): Promise<Category[]>
   /** `birthdays`: `MM-DD`. Pages through all customers by `cursor`, in a stable order. */
   listCustomers(

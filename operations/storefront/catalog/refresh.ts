@@ -1,8 +1,10 @@
 /** Refreshes the catalog cache: the whole catalog page by page, or single products. */
 
 import type { EcommercePort, Product } from '#operations/store/index'
-import { buildAncestry, connections } from '#operations/store/index'
+import { buildAncestry, connections, isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
+import { hourMs } from '#runtime/durations'
+import { readPages } from '#runtime/ports/pagination'
 import { callThrottled, type WaitOptions } from './throttling.ts'
 import { markMissing, writeProducts } from './write.ts'
 
@@ -15,8 +17,12 @@ const interactiveWaitMs = 10_000
 /** Maximum wait for a throttling platform in a job, per call. */
 export const jobWaitMs = 300_000
 
+/** The job that reads the whole catalog runs every 6 hours. */
+const intervalMs = 6 * hourMs
+
 /**
- * Reads the whole catalog. Cached products that the catalog does not contain are looked up by id, and marked as missing if
+ * Reads the whole catalog. From a platform that tells cheaply when products were changed, reads only the changed ones and a
+ * quarter of the others, because not every change has a date, such as that of a category. Cached products that the catalog does not contain are looked up by id, and marked as missing if
  * not found. If the cache is of another connection, older products replace newer cached ones too. Throws `Unavailable` if
  * the platform does not answer; the products read until then stay written. Does nothing without a connected platform. Not
  * inside a transaction.
@@ -29,15 +35,12 @@ export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promis
   const another = !(await isCacheOf(ctx, connected))
   const ancestry = buildAncestry(await callThrottled(store.id, options, () => port.listCategories(store)))
   const met = new Set<string>()
-  for (let page = 1; ; page += 1) {
+  const pages = port.listProductDates
+    ? readDueProducts(ctx, connected, { another, options, met })
+    : readAllProducts(connected, options, met)
+  for await (const products of pages) {
     signal?.throwIfAborted()
-    const query = { sort: 'name', page, limit: pageSize } as const
-    const { products, total } = await callThrottled(store.id, options, () =>
-      port.searchProducts(store, query),
-    )
-    for (const { id } of products) met.add(id)
     await write(ctx, connected, (tx) => writeProducts(tx, products, ancestry, { another }))
-    if (products.length === 0 || page * pageSize >= total) break
   }
   const unmet = (await listExisting(ctx)).filter((id) => !met.has(id))
   // A product may be absent only because it was renamed during the read, and so moved to a page that was read already.
@@ -49,6 +52,60 @@ export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promis
     await recordFullRead(tx, connected)
     for (const notify of tx.extensions.catalogRead) await notify(tx)
   })
+}
+
+/** Yields all products, page by page. Adds their ids to `met`. */
+async function* readAllProducts(
+  { port, store }: Connected,
+  options: WaitOptions,
+  met: Set<string>,
+): AsyncGenerator<Product[]> {
+  for (let page = 1; ; page += 1) {
+    const query = { sort: 'name', page, limit: pageSize } as const
+    const { products, total } = await callThrottled(store.id, options, () =>
+      port.searchProducts(store, query),
+    )
+    for (const { id } of products) met.add(id)
+    yield products
+    if (products.length === 0 || page * pageSize >= total) break
+  }
+}
+
+/** Yields the products that are not cached as they are now, and a quarter of the others. Adds all ids to `met`. */
+async function* readDueProducts(
+  ctx: Context,
+  { port, store }: Connected,
+  { another, options, met }: { another: boolean; options: WaitOptions; met: Set<string> },
+): AsyncGenerator<Product[]> {
+  const turn = Math.floor(ctx.clock.ms() / intervalMs) % 4
+  const read = (cursor: string | null) =>
+    callThrottled(store.id, options, () => port.listProductDates!(store, cursor))
+  for await (const page of readPages(read, ({ next }) => next)) {
+    for (const { id } of page.products) met.add(id)
+    const cached = another ? new Map<string, number>() : await readCachedDates(ctx, page.products)
+    const due = page.products.filter(
+      ({ id, updatedAt }) =>
+        cached.get(id) !== Date.parse(updatedAt) || id.charCodeAt(id.length - 1) % 4 === turn,
+    )
+    for (let i = 0; i < due.length; i += batchSize) {
+      const ids = due.slice(i, i + batchSize).map(({ id }) => id)
+      yield await callThrottled(store.id, options, () => port.getProducts(store, { ids }))
+    }
+  }
+}
+
+async function readCachedDates(
+  ctx: Context,
+  products: readonly { id: string }[],
+): Promise<Map<string, number>> {
+  const ids = products.map(({ id }) => id)
+  const rows = await ctx.db
+    .selectFrom('product_snapshots')
+    .select(['product_id', 'platform_updated_at'])
+    .where(isAmong('product_id', ids))
+    .where('exists', '=', true)
+    .execute()
+  return new Map(rows.map((row) => [row.product_id, row.platform_updated_at.getTime()]))
 }
 
 /**

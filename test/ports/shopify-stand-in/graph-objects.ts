@@ -8,7 +8,6 @@ import {
   type StoredCustomer,
   type StoredDiscount,
   type StoredItems,
-  type StoredOrder,
   type StoredProduct,
 } from './shop.ts'
 
@@ -16,6 +15,9 @@ import {
 export const installationId = 'gid://shopify/AppInstallation/480'
 
 export const gid = (type: string, id: number | string): string => `gid://shopify/${type}/${id}`
+
+/** An amount of the shop's own currency. */
+export const money = (amount: string) => ({ shopMoney: { amount, currencyCode: currency } })
 
 const totalStock = ({ variants }: StoredProduct): number =>
   variants
@@ -26,8 +28,8 @@ export const productFields = (product: StoredProduct): Searchable => ({
   id: product.id,
   title: product.title,
   vendor: product.vendor,
-  sku: product.variants.map(({ sku }) => sku ?? ''),
-  tag: product.tags.split(', '),
+  sku: product.variants.map(({ sku }) => sku),
+  tag: product.tags,
   status: product.status,
   published_status: product.published_at === null ? 'unpublished' : 'published',
   inventory_total: totalStock(product),
@@ -35,10 +37,29 @@ export const productFields = (product: StoredProduct): Searchable => ({
   updated_at: product.updated_at,
 })
 
+const image = (url: string | null) => (url === null ? null : { __typename: 'Image', url })
+const mediaNode = (url: string | null): GraphObject =>
+  url === null
+    ? { __typename: 'Video', id: gid('Video', 1) }
+    : { __typename: 'MediaImage', id: gid('MediaImage', 1), image: image(url) }
+
 export const productObject = (shop: Shop, product: StoredProduct): GraphObject => ({
   __typename: 'Product',
   id: gid('Product', product.id),
   title: product.title,
+  handle: product.handle,
+  vendor: product.vendor,
+  tags: product.tags,
+  status: product.status.toUpperCase(),
+  publishedAt: product.published_at,
+  createdAt: product.created_at,
+  updatedAt: product.updated_at,
+  tracksInventory: product.variants.some(({ inventory_management }) => inventory_management !== null),
+  totalInventory: totalStock(product),
+  priceRangeV2: {
+    minVariantPrice: { amount: String(Math.min(...product.variants.map(({ price }) => Number(price)))) },
+  },
+  media: (args: PageArgs) => connection(product.media.map(mediaNode), args),
   collections: (args: PageArgs) =>
     connection(
       shop.collections
@@ -50,42 +71,64 @@ export const productObject = (shop: Shop, product: StoredProduct): GraphObject =
 
 export const collectionObject = (
   shop: Shop,
-  { id, title, handle }: Shop['collections'][number],
+  { id, title, handle, subCollectionIds }: Shop['collections'][number],
 ): GraphObject => ({
   __typename: 'Collection',
   id: gid('Collection', id),
   title,
   handle,
   productsCount: {
-    count: shop.products.filter(({ collectionIds }) => collectionIds.includes(id)).length,
+    count: shop.products.filter(({ collectionIds }) =>
+      [id, ...subCollectionIds].some((each) => collectionIds.includes(each)),
+    ).length,
   },
+  sources: [
+    { __typename: 'CollectionConditionsSource', id: gid('CollectionConditionsSource', id) },
+    {
+      __typename: 'CollectionSubCollectionsSource',
+      id: gid('CollectionSubCollectionsSource', id),
+      collections: subCollectionIds.map((each) => ({
+        __typename: 'Collection',
+        id: gid('Collection', each),
+      })),
+    },
+  ],
 })
 
 export const variantObjects = (product: StoredProduct): GraphObject[] =>
-  product.variants.map((variant) => ({
+  product.variants.map((variant, at) => ({
     __typename: 'ProductVariant',
     id: gid('ProductVariant', variant.id),
+    product: { __typename: 'Product', id: gid('Product', product.id) },
     title: variant.title,
     sku: variant.sku,
     price: variant.price,
     compareAtPrice: variant.compare_at_price,
+    position: at + 1,
     inventoryQuantity: variant.inventory_quantity,
     inventoryPolicy: variant.inventory_policy.toUpperCase(),
     inventoryItem: { tracked: variant.inventory_management !== null },
-    selectedOptions: product.options.map(({ name }) => ({
-      name,
-      value: variant.option1,
-    })),
+    selectedOptions: product.options.map(({ name }) => ({ name, value: variant.option1 })),
+    media: (args: PageArgs) => connection(variant.image === null ? [] : [mediaNode(variant.image)], args),
   }))
 
 export const customerObject = (shop: Shop, customer: StoredCustomer): GraphObject => {
   const orders = shop.orders
     .filter((order) => order.customer?.id === customer.id)
-    .map((order) => ({ __typename: 'Order', processedAt: order.processed_at! }))
+    .map((order) => ({ __typename: 'Order', processedAt: order.processed_at }))
   return {
     __typename: 'Customer',
     id: gid('Customer', customer.id),
     firstName: customer.first_name,
+    lastName: customer.last_name,
+    defaultEmailAddress: customer.email && {
+      emailAddress: customer.email,
+      marketingState: customer.acceptsMarketing ? 'SUBSCRIBED' : 'NOT_SUBSCRIBED',
+    },
+    defaultPhoneNumber: customer.phone && { phoneNumber: customer.phone },
+    defaultAddress: null,
+    numberOfOrders: String(customer.orders_count),
+    amountSpent: money(customer.total_spent).shopMoney,
     metafield: ({ namespace, key }: { namespace: string; key: string }) =>
       namespace === 'facts' && key === 'birth_date' && customer.birthDate
         ? { value: customer.birthDate }
@@ -99,30 +142,7 @@ export const customerObject = (shop: Shop, customer: StoredCustomer): GraphObjec
   }
 }
 
-export const orderObject = (order: StoredOrder): GraphObject => ({
-  __typename: 'Order',
-  id: gid('Order', order.id),
-  name: order.name,
-  updatedAt: order.updated_at,
-  test: order.test,
-  checkoutToken: order.checkoutToken,
-  transactions: ({ first }: { first: number }) => order.transactions.slice(0, first),
-  fulfillments: ({ first }: { first: number }) =>
-    order.fulfillments.slice(0, first).map(({ shipment_status, updated_at }) => ({
-      deliveredAt: shipment_status === 'delivered' ? updated_at : null,
-    })),
-  totalRefundedSet: { shopMoney: { amount: order.refunded, currencyCode: currency } },
-  paymentCollectionDetails: {
-    additionalPaymentCollectionUrl:
-      order.financial_status === 'pending' ? `https://loja.example.com/pay/${order.id}` : null,
-  },
-})
-
-export const orderFields = (order: StoredOrder): Searchable => ({
-  name: order.name,
-  updated_at: order.updated_at,
-  checkout_token: order.checkoutToken,
-})
+export const customerFields = ({ id }: StoredCustomer): Searchable => ({ id })
 
 function itemsObject({ products, collections }: StoredItems): GraphObject {
   const pageOf = (type: string, ids: string[]) => (args: PageArgs) =>
@@ -173,20 +193,19 @@ interface CodeInput {
 /** A discount of all items, as a merchant's program creates it. */
 function toCodeTerms(input: CodeInput) {
   const { minimumRequirement: least, customerGets: gets } = input
-  const money = (amount: string) => ({ __typename: 'MoneyV2', amount, currencyCode: 'BRL' })
   return {
     usageLimit: input.usageLimit ?? null,
     minimumRequirement: least
       ? {
           __typename: 'DiscountMinimumSubtotal',
-          greaterThanOrEqualToSubtotal: money(least.subtotal.greaterThanOrEqualToSubtotal),
+          greaterThanOrEqualToSubtotal: money(least.subtotal.greaterThanOrEqualToSubtotal).shopMoney,
         }
       : null,
     customerGets: gets && {
       items: { __typename: 'AllDiscountItems' },
       value:
         gets.value.percentage === undefined
-          ? { __typename: 'DiscountAmount', amount: money(gets.value.discountAmount!.amount) }
+          ? { __typename: 'DiscountAmount', amount: money(gets.value.discountAmount!.amount).shopMoney }
           : { __typename: 'DiscountPercentage', percentage: gets.value.percentage },
     },
   }

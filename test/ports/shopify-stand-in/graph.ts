@@ -1,6 +1,7 @@
 /** The GraphQL side: validates documents against the schema, runs them over the shop, and computes their cost. */
 import {
   type DocumentNode,
+  defaultFieldResolver,
   executeSync,
   GraphQLError,
   Kind,
@@ -23,17 +24,18 @@ import {
   automaticNode,
   codeNode,
   collectionObject,
+  customerFields,
   customerObject,
   gid,
   installationId,
   listDiscounts,
-  orderFields,
-  orderObject,
   productFields,
   productObject,
   variantObjects,
 } from './graph-objects.ts'
+import { checkoutFields, checkoutObject, orderFields, orderObject } from './graph-orders.ts'
 import { connection, type GraphObject, type PageArgs } from './graph-page.ts'
+import { createWebhook, deleteScript, scriptObject, webhookObject } from './graph-shop.ts'
 import { schema } from './schema.ts'
 import { parseCondition, type Searchable } from './search-syntax.ts'
 import type { Shop } from './shop.ts'
@@ -62,6 +64,7 @@ const foldTitle = ({ title }: { title: string }): string => folded(title)
 const one = (objects: readonly GraphObject[], id: string) => objects.find((each) => each.id === id) ?? null
 
 const buildQueries = (shop: Shop, scopes: readonly string[]) => ({
+  publicApiVersions: shop.versions.map((handle) => ({ handle, supported: true })),
   currentAppInstallation: {
     __typename: 'AppInstallation',
     id: installationId,
@@ -88,8 +91,11 @@ const buildQueries = (shop: Shop, scopes: readonly string[]) => ({
       id,
     ),
   productVariants: ({ query, ...page }: ListArgs) => {
-    const id = /^product_id:(\d+)$/.exec(query ?? '')?.[1]
-    return connection(shop.products.filter((each) => String(each.id) === id).flatMap(variantObjects), page)
+    const ids = /^product_ids:([\d,]+)$/.exec(query ?? '')?.[1]?.split(',') ?? []
+    return connection(
+      shop.products.filter((each) => ids.includes(String(each.id))).flatMap(variantObjects),
+      page,
+    )
   },
   collections: (page: PageArgs) =>
     connection(
@@ -104,17 +110,42 @@ const buildQueries = (shop: Shop, scopes: readonly string[]) => ({
     ]
     return ids.map((id) => one(all, id))
   },
-  customers: (page: PageArgs) =>
-    connection(
-      shop.customers.map((each) => customerObject(shop, each)),
-      page,
+  node: ({ id }: { id: string }) =>
+    one(
+      shop.checkouts.map((each) => checkoutObject(shop, each)),
+      id,
     ),
+  customers: ({ query, ...page }: ListArgs) => {
+    const sorted = found(shop.customers, query, customerFields).sort(by(({ id }) => id))
+    return connection(
+      sorted.map((each) => customerObject(shop, each)),
+      page,
+    )
+  },
   orders: ({ query, sortKey, ...page }: ListArgs) => {
     const sorted = found(shop.orders, query, orderFields)
     if (sortKey === 'UPDATED_AT') sorted.sort(by(({ updated_at }) => updated_at))
-    return connection(sorted.map(orderObject), page)
+    return connection(
+      sorted.map((each) => orderObject(shop, each)),
+      page,
+    )
   },
-  order: ({ id }: { id: string }) => one(shop.orders.map(orderObject), id),
+  order: ({ id }: { id: string }) =>
+    one(
+      shop.orders.map((each) => orderObject(shop, each)),
+      id,
+    ),
+  abandonedCheckouts: ({ query, ...page }: ListArgs) =>
+    connection(
+      found(shop.checkouts, query, checkoutFields).map((each) => checkoutObject(shop, each)),
+      page,
+    ),
+  scriptTags: (page: PageArgs) => connection(shop.scripts.map(scriptObject), page),
+  webhookSubscriptions: ({ uri, ...page }: PageArgs & { uri?: string }) =>
+    connection(
+      shop.webhooks.filter(({ address }) => uri === undefined || address === uri).map(webhookObject),
+      page,
+    ),
   codeDiscountNodeByCode: ({ code }: { code: string }) => {
     const known = findCode(shop, code)
     return known ? codeNode(known) : null
@@ -137,6 +168,8 @@ const buildQueries = (shop: Shop, scopes: readonly string[]) => ({
 const buildMutations = (shop: Shop) => ({
   metafieldsSet: ({ metafields }: { metafields: Parameters<typeof setMetafields>[1] }) =>
     setMetafields(shop, metafields),
+  webhookSubscriptionCreate: (args: Parameters<typeof createWebhook>[1]) => createWebhook(shop, args),
+  scriptTagDelete: ({ id }: { id: string }) => deleteScript(shop, id),
   discountAutomaticBxgyCreate: (args: { automaticBxgyDiscount: BxgyInput }) =>
     saveDiscount(shop, args.automaticBxgyDiscount, null),
   discountAutomaticBxgyUpdate: (args: { id: string; automaticBxgyDiscount: BxgyInput }) =>
@@ -152,8 +185,11 @@ const buildMutations = (shop: Shop) => ({
 const shopObject = (shop: Shop): GraphObject => ({
   __typename: 'Shop',
   id: gid('Shop', shop.id),
+  name: 'Loja',
   currencyCode: 'BRL',
+  ianaTimezone: 'America/Sao_Paulo',
   primaryDomain: { host: 'loja.example.com' },
+  shopAddress: { countryCodeV2: 'BR' },
   metafield: buildMetafieldField(shop, gid('Shop', shop.id)),
   metafields: ({ namespace, ...page }: PageArgs & { namespace: string }) =>
     connection(
@@ -198,8 +234,10 @@ function answered(
 ): unknown {
   const invalid = validate(schema, document)
   if (invalid.length > 0) return { errors: invalid.map((error) => error.toJSON()) }
-  const operation = document.definitions[0] as OperationDefinitionNode
-  const requested = requestedCost(operation, variables)
+  const operation = document.definitions.find(
+    ({ kind }) => kind === Kind.OPERATION_DEFINITION,
+  ) as OperationDefinitionNode
+  const requested = requestedCost(document, operation, variables)
   const cost = (actual: number | null) => ({
     cost: {
       requestedQueryCost: requested,
@@ -220,19 +258,62 @@ function answered(
   if (!bucket.take(requested)) {
     return { errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }], extensions: cost(null) }
   }
-  for (const each of operation.selectionSet.selections) {
-    if (each.kind === Kind.FIELD && deniedFields.has(each.name.value)) {
-      throw refused(`Access denied for ${each.name.value} field.`, 'ACCESS_DENIED')
-    }
-  }
   const isMutation = operation.operation === OperationTypeNode.MUTATION
   const rootValue = isMutation ? buildMutations(shop) : buildQueries(shop, scopes)
-  const { data, errors } = executeSync({ schema, document, rootValue, variableValues: variables })
-  if (errors)
-    return { errors: errors.map((error) => toInternalError(error).toJSON()), extensions: cost(null) }
+  const { data, errors } = executeSync({
+    schema,
+    document,
+    rootValue,
+    variableValues: variables,
+    fieldResolver: (source, args, context, info) => {
+      requireAccess(info.parentType.name, info.fieldName, scopes, deniedFields)
+      return defaultFieldResolver(source, args, context, info)
+    },
+  })
+  if (errors) {
+    const json = errors.map((error) => toInternalError(error).toJSON())
+    return { ...(data ? { data } : {}), errors: json, extensions: cost(null) }
+  }
   const actual = isMutation ? 10 : Math.min(requested, actualCost(data) - 1)
   bucket.giveBack(requested - actual)
   return { data, extensions: cost(actual) }
+}
+
+/** The permission that reading a field of the root needs; writing needs the same with `write`. */
+const requiredScopes: Readonly<Record<string, string>> = {
+  products: 'read_products',
+  product: 'read_products',
+  productVariants: 'read_products',
+  collections: 'read_products',
+  customers: 'read_customers',
+  orders: 'read_orders',
+  order: 'read_orders',
+  abandonedCheckouts: 'read_orders',
+  scriptTags: 'read_script_tags',
+  scriptTagDelete: 'write_script_tags',
+}
+
+/** `denied`: fields of the root, or fields with protected customer data such as `Order.email`. */
+function requireAccess(
+  type: string,
+  field: string,
+  scopes: readonly string[],
+  denied: ReadonlySet<string>,
+): void {
+  if (denied.has(`${type}.${field}`)) {
+    throw refused(`This app is not approved to use the ${field} field.`, 'ACCESS_DENIED')
+  }
+  if (type !== 'QueryRoot' && type !== 'Mutation') return
+  const scope = requiredScopes[field]
+  const isGranted =
+    !scope ||
+    scopes.includes(scope) ||
+    (scope !== 'write_script_tags' && scopes.includes(scope.replace('read_', 'write_')))
+  if (isGranted && !denied.has(field)) return
+  throw refused(
+    `Access denied for ${field} field. Required access: \`${scope}\` access scope.`,
+    'ACCESS_DENIED',
+  )
 }
 
 /** A bug of the stand-in itself must not look like an answer of Shopify's. */

@@ -1,5 +1,5 @@
 /** Actions of shoppers and the merchant: carts, orders, refunds. */
-import { currency, type Shop, type StoredCheckout, type StoredOrder } from './shop.ts'
+import { currency, type Shop, type StoredCheckout, type StoredLine, type StoredOrder } from './shop.ts'
 
 export interface OrderInput {
   customerId: string
@@ -12,7 +12,10 @@ export interface OrderInput {
   landingSite?: string
 }
 
-const buildLine = (shop: Shop, { variantId, quantity }: Pick<OrderInput, 'variantId' | 'quantity'>) => {
+const buildLine = (
+  shop: Shop,
+  { variantId, quantity }: Pick<OrderInput, 'variantId' | 'quantity'>,
+): StoredLine => {
   const { product, variant } = shop.variant(variantId)
   return {
     id: shop.nextId(),
@@ -22,7 +25,8 @@ const buildLine = (shop: Shop, { variantId, quantity }: Pick<OrderInput, 'varian
     sku: variant.sku,
     quantity,
     price: variant.price,
-    discount_allocations: [],
+    discounts: [],
+    image: variant.image,
   }
 }
 
@@ -40,28 +44,16 @@ export function placeOrder(shop: Shop, input: OrderInput): StoredOrder {
     test: input.isTest ?? false,
     currency,
     email: customer.email,
-    phone: null,
     customer,
-    billing_address: null,
-    shipping_address: null,
-    line_items: [line],
-    total_line_items_price: total,
-    total_discounts: '0.00',
-    total_shipping_price_set: { shop_money: { amount: '0.00' } },
+    lines: [line],
     total_price: total,
-    taxes_included: true,
-    discount_codes: [],
     financial_status: isPaid ? 'paid' : 'pending',
-    fulfillment_status: null,
     fulfillments: [],
     refunds: [],
     refunded: '0.00',
-    payment_gateway_names: ['bogus'],
-    order_status_url: `https://loja.example.com/orders/${id}`,
-    checkout_id: input.checkout?.id ?? null,
-    checkoutToken: input.checkout?.token ?? null,
-    landing_site: input.landingSite ?? '/',
-    note_attributes: [],
+    cartToken: input.checkout?.token ?? null,
+    checkoutToken: `checkout${id}`,
+    landing_site: `https://loja.example.com${input.landingSite ?? '/'}`,
     created_at: at,
     processed_at: processedAt,
     cancelled_at: null,
@@ -79,17 +71,9 @@ export function placeOrder(shop: Shop, input: OrderInput): StoredOrder {
   return order
 }
 
-/** Without lines, like a merchant who refunds an amount. */
-export function refundOrder(
-  shop: Shop,
-  order: StoredOrder,
-  amount: number,
-  paid: { amount: string; currency: string } = { amount: amount.toFixed(2), currency },
-): void {
-  order.refunds.push({
-    refund_line_items: [],
-    transactions: [{ kind: 'refund', status: 'success', ...paid }],
-  })
+/** Without lines, like a merchant who refunds an amount; in the shop's currency, whatever was paid with. */
+export function refundOrder(shop: Shop, order: StoredOrder, amount: number): void {
+  order.refunds.push({ lines: [] })
   order.refunded = (Number(order.refunded) + amount).toFixed(2)
   const all = Number(order.refunded)
   order.financial_status = all >= Number(order.total_price) ? 'refunded' : 'partially_refunded'
@@ -107,12 +91,12 @@ export function fillCart(
   shop: Shop,
   input: { customerId: string; variantId: string; quantity: number; checkoutId?: string },
 ): StoredCheckout {
-  const { id: _id, ...line } = buildLine(shop, input)
+  const line = buildLine(shop, input)
   const customer = shop.customer(input.customerId)
   const at = shop.now()
   const known = shop.checkouts.find(({ id }) => String(id) === input.checkoutId)
   const items = {
-    line_items: [{ ...line, key: `key-${line.variant_id}` }],
+    lines: [line],
     total_price: (Number(line.price) * line.quantity).toFixed(2),
     updated_at: at,
   }
@@ -120,14 +104,10 @@ export function fillCart(
   const id = shop.nextId()
   const checkout: StoredCheckout = {
     id,
-    token: `token${id}`,
-    email: customer.email,
-    phone: customer.phone,
+    token: `Z2NwLXVzLWVhc3Qx${id}`,
     customer,
-    billing_address: null,
-    shipping_address: null,
     currency,
-    abandoned_checkout_url: `https://loja.example.com/checkouts/${id}/recover`,
+    abandoned_checkout_url: `https://loja.example.com/690933842/checkouts/ac/Z2NwLXVzLWVhc3Qx${id}/recover?key=k${id}`,
     completed_at: null,
     closed: false,
     ...items,

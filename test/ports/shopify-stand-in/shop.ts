@@ -1,29 +1,101 @@
-/** A shop of the stand-in: its objects in REST form, and its changes. */
+/** A shop of the stand-in: its objects, and its changes. */
 
-import type { RestCheckout } from '#operations/store/ecommerce/shopify/carts'
-import type { RestCustomer } from '#operations/store/ecommerce/shopify/customers'
-import type { RestScript } from '#operations/store/ecommerce/shopify/installation/scripts'
-import type { RestOrder } from '#operations/store/ecommerce/shopify/order-map'
-import type { RestProduct, RestVariant } from '#operations/store/ecommerce/shopify/product-map'
 import type { Clock } from '#runtime/clock'
 
-export interface StoredProduct extends RestProduct {
+interface StoredVariant {
+  id: number
+  title: string
+  sku: string
+  price: string
+  compare_at_price: string | null
+  inventory_quantity: number
+  /** Null: stock is not tracked. */
+  inventory_management: string | null
+  inventory_policy: 'deny' | 'continue'
+  image: string | null
+  option1: string
+}
+export interface StoredProduct {
+  id: number
+  title: string
+  handle: string
+  vendor: string
+  tags: string[]
+  status: 'active' | 'archived' | 'draft' | 'unlisted'
+  published_at: string | null
+  created_at: string
+  updated_at: string
+  /** URLs of images; null: of something else, such as a video. */
+  media: (string | null)[]
+  options: { name: string }[]
+  variants: StoredVariant[]
   collectionIds: number[]
 }
-export interface StoredCustomer extends RestCustomer {
+export interface StoredCustomer {
+  id: number
+  first_name: string | null
+  last_name: string | null
+  email: string | null
+  phone: string | null
+  orders_count: number
+  total_spent: string
+  acceptsMarketing: boolean
   birthDate: string | null
 }
-export interface StoredOrder extends RestOrder {
-  refunds: (RestOrder['refunds'][number] & {
-    /** Transactions as REST reports them: in `currency`, which the shopper paid with. */
-    transactions: { kind: string; status: string; amount: string; currency: string }[]
-  })[]
+export interface StoredLine {
+  id: number
+  product_id: number | null
+  variant_id: number | null
+  title: string
+  sku: string | null
+  quantity: number
+  price: string
+  discounts: string[]
+  image: string | null
+}
+export interface StoredOrder {
+  id: number
+  name: string
+  test: boolean
+  currency: string
+  email: string | null
+  customer: StoredCustomer | null
+  lines: StoredLine[]
+  total_price: string
+  /** A landing page's URL. */
+  landing_site: string
+  financial_status: string
+  fulfillments: { deliveredAt: string | null; updated_at: string }[]
+  refunds: { lines: { line_item_id: number; quantity: number; subtotal: string; total_tax: string }[] }[]
   /** The refunded amount, in the shop's own currency. */
   refunded: string
   transactions: { kind: string; status: string; processedAt: string }[]
+  cartToken: string | null
   checkoutToken: string | null
+  created_at: string
+  processed_at: string
+  cancelled_at: string | null
+  closed_at: string | null
+  updated_at: string
 }
-export type StoredCheckout = RestCheckout & { closed: boolean }
+export interface StoredCheckout {
+  id: number
+  /** The cart's token, which the recovery URL contains. */
+  token: string
+  customer: StoredCustomer | null
+  lines: StoredLine[]
+  total_price: string
+  currency: string
+  abandoned_checkout_url: string
+  completed_at: string | null
+  updated_at: string
+  closed: boolean
+}
+export interface StoredScript {
+  id: number
+  src: string
+  created_at: string
+}
 export interface StoredWebhook {
   id: number
   topic: string
@@ -87,12 +159,14 @@ export interface ProductInput {
 export class Shop {
   readonly id = 690933842
   readonly clock: Clock
+  /** The supported versions of the API. */
+  versions = ['2026-01', '2026-04', '2026-07', '2026-10']
   readonly products: StoredProduct[] = []
-  readonly collections: { id: number; title: string; handle: string }[] = []
+  readonly collections: { id: number; title: string; handle: string; subCollectionIds: number[] }[] = []
   readonly customers: StoredCustomer[] = []
   readonly orders: StoredOrder[] = []
   readonly checkouts: StoredCheckout[] = []
-  readonly scripts: RestScript[] = []
+  readonly scripts: StoredScript[] = []
   readonly webhooks: StoredWebhook[] = []
   readonly codes: StoredCode[] = []
   readonly metafields: StoredMetafield[] = []
@@ -116,7 +190,7 @@ export class Shop {
   }
 
   addCollection({ id, name }: { id: string; name: string }): void {
-    this.collections.push({ id: Number(id), title: name, handle: name.toLowerCase() })
+    this.collections.push({ id: Number(id), title: name, handle: name.toLowerCase(), subCollectionIds: [] })
   }
 
   addProduct(input: ProductInput): void {
@@ -126,14 +200,13 @@ export class Shop {
       id: Number(input.id),
       title: input.name,
       handle: `product-${input.id}`,
-      vendor: input.brand ?? null,
-      tags: (input.tags ?? []).join(', '),
+      vendor: input.brand ?? '',
+      tags: [...(input.tags ?? [])],
       status: 'active',
       published_at: (input.isPublished ?? true) ? at : null,
       created_at: at,
       updated_at: at,
-      images: [],
-      image: null,
+      media: [],
       options: [{ name: hasOptions ? 'Color' : 'Title' }],
       variants: input.variants.map(buildVariant),
       collectionIds: (input.categoryIds ?? []).map(Number),
@@ -156,7 +229,7 @@ export class Shop {
       phone: input.phone ?? null,
       orders_count: 0,
       total_spent: '0.00',
-      email_marketing_consent: { state: input.acceptsMarketing === false ? 'not_subscribed' : 'subscribed' },
+      acceptsMarketing: input.acceptsMarketing ?? true,
       birthDate: input.birthDate ?? null,
     })
   }
@@ -167,7 +240,7 @@ export class Shop {
     return found
   }
 
-  variant(id: string): { product: StoredProduct; variant: RestVariant } {
+  variant(id: string): { product: StoredProduct; variant: StoredVariant } {
     for (const product of this.products) {
       const variant = product.variants.find((each) => each.id === Number(id))
       if (variant) return { product, variant }
@@ -182,7 +255,7 @@ export class Shop {
   }
 }
 
-function buildVariant({ id, name, sku, price, compareAtPrice, stock }: VariantInput): RestVariant {
+function buildVariant({ id, name, sku, price, compareAtPrice, stock }: VariantInput): StoredVariant {
   return {
     id: Number(id),
     title: name ?? 'Default Title',
@@ -192,9 +265,7 @@ function buildVariant({ id, name, sku, price, compareAtPrice, stock }: VariantIn
     inventory_quantity: stock ?? 0,
     inventory_management: stock === null || stock === undefined ? null : 'shopify',
     inventory_policy: 'deny',
-    image_id: null,
+    image: null,
     option1: name ?? 'Default Title',
-    option2: null,
-    option3: null,
   }
 }

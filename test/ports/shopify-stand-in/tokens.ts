@@ -20,15 +20,6 @@ const allScopes = [
   'write_discounts',
   'write_script_tags',
 ]
-/** By REST resource. */
-const requiredScopes: Readonly<Record<string, string>> = {
-  products: 'read_products',
-  customers: 'read_customers',
-  orders: 'read_orders',
-  checkouts: 'read_orders',
-  script_tags: 'read_script_tags',
-}
-
 interface Installation {
   scopes: string[]
   accessToken: string
@@ -92,15 +83,6 @@ export class TokenDesk {
     if (this.#clock.ms() >= installation.expiresAt) return null
     installation.before = null
     return installation.scopes
-  }
-
-  /** The missing permission for a REST path, or null. */
-  missing(scopes: readonly string[], method: string, path: string): string | null {
-    const read = requiredScopes[/^[a-z_]+/.exec(path)?.[0] ?? '']
-    if (!read) return null
-    const write = read.replace('read_', 'write_')
-    if (method !== 'GET') return scopes.includes(write) ? null : write
-    return scopes.includes(read) || scopes.includes(write) ? null : read
   }
 
   give(asked: TokenRequest): TokenAnswer {

@@ -1,73 +1,71 @@
 /**
  * Lists carts, which are Shopify's abandoned checkouts: first the open ones, then the closed ones, each in Shopify's order.
- * A checkout exists once a shopper has entered an address. The order that it became is found by the checkout's token.
+ * A checkout exists once a shopper has entered an address.
+ *
+ * A completed checkout names the order that it became. If that order is not found, the checkout has no lines: nobody may be
+ * asked to buy what they have bought.
  */
 
 import { Refused } from '#runtime/ports/errors'
+import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { hundredths } from '#runtime/values/money'
-import type { Cart } from '../port.ts'
+import { inCurrency } from '#runtime/values/money'
+import type { Cart, PlatformOrderItem } from '../port.ts'
+import { findOrdersOf } from './checkouts.ts'
 import { fullName } from './customers.ts'
+import {
+  type CartLinesFragment,
+  type CartsQuery,
+  cartsDocument,
+  moreCartLinesDocument,
+} from './documents/documents.ts'
 import type { ShopifyClient } from './http/client.ts'
 import { plainId, toInstant, writeCursor } from './http/ids.ts'
-import { type RestLineItem, toLine } from './order-map.ts'
+import { toLine } from './order-map.ts'
 
-export interface RestCheckout {
-  id: number
-  token: string
-  email: string | null
-  phone: string | null
-  customer: { id: number; first_name: string | null; last_name: string | null; phone?: string | null } | null
-  billing_address: Address | null
-  shipping_address: Address | null
-  line_items: (Omit<RestLineItem, 'id'> & { key: string })[]
-  total_price: string
-  currency: string
-  abandoned_checkout_url: string
-  completed_at: string | null
-  updated_at: string
-}
+type Checkout = CartsQuery['abandonedCheckouts']['nodes'][number]
+type CartLine = CartLinesFragment['nodes'][number]
 
-interface Address {
-  first_name?: string | null
-  last_name?: string | null
-  phone?: string | null
-}
+/** Marks our cursors since carts are read by GraphQL. */
+const cursorVersion = 2
 
-const pageSize = 100
-
-/** The content of our cursor: the status being listed, and Shopify's `page_info`. */
-type Place = [status: 'open' | 'closed', pageInfo: string | null]
+/** The content of our cursor: the status being listed, Shopify's cursor, and the version. */
+type Place = [status: 'open' | 'closed', after: string | null]
 
 export async function listCarts(
   client: ShopifyClient,
   store: ProviderStore,
   { updatedSince, cursor }: { updatedSince: Date; cursor?: string },
 ): Promise<{ carts: Cart[]; next: string | null }> {
-  const [status, pageInfo]: Place = cursor === undefined ? ['open', null] : readPlace(cursor)
-  const { body, next } = await client.rest<{ checkouts: RestCheckout[] }>(store, {
-    path: 'checkouts.json',
-    query: {
-      limit: pageSize,
-      // Shopify accepts no other parameters with `page_info`.
-      ...(pageInfo ? { page_info: pageInfo } : { status, updated_at_min: updatedSince.toISOString() }),
-    },
+  const [status, after]: Place = cursor === undefined ? ['open', null] : readPlace(cursor)
+  const { abandonedCheckouts } = await client.graphVisible(store, cartsDocument, {
+    after,
+    query: `status:${status} AND updated_at:>='${updatedSince.toISOString()}'`,
   })
   const since = updatedSince.getTime()
-  const carts = body.checkouts.filter(({ updated_at }) => Date.parse(updated_at) >= since)
-  const orders = await findOrders(client, store, carts)
-  const nextPlace: Place | null = next ? [status, next] : status === 'open' ? ['closed', null] : null
-  return {
-    carts: carts.map((checkout) => toCart(checkout, orders.get(checkout.token) ?? null)),
-    next: nextPlace && writeCursor(nextPlace),
+  // Shopify compares in seconds and may return slightly older changes.
+  const checkouts = abandonedCheckouts.nodes.filter(({ updatedAt }) => Date.parse(updatedAt) >= since)
+  const completed = checkouts.filter(({ completedAt }) => completedAt)
+  const orders = await findOrdersOf(client, store, completed)
+  const carts: Cart[] = []
+  for (const checkout of checkouts) {
+    const orderId = orders.get(checkout.id) ?? null
+    const isBought = checkout.completedAt !== null && orderId === null
+    const lines = isBought ? [] : await listLines(client, store, checkout)
+    carts.push(toCart(checkout, orderId, lines))
   }
+  const end = getEndCursor(abandonedCheckouts.pageInfo)
+  const next: Place | null = end !== null ? [status, end] : status === 'open' ? ['closed', null] : null
+  return { carts, next: next && writeCursor([...next, cursorVersion]) }
 }
 
+/** Throws `Refused` for the cursor of an earlier version too: its reader starts again. */
 function readPlace(cursor: string): Place {
   try {
-    const [status, page] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place
-    const isPlace = (status === 'open' || status === 'closed') && (page === null || typeof page === 'string')
-    if (isPlace) return [status, page]
+    const [status, after, version] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[]
+    const isPlace =
+      (status === 'open' || status === 'closed') && (after === null || typeof after === 'string')
+    if (isPlace && version === cursorVersion) return [status, after]
   } catch (error) {
     throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again', {
       cause: error,
@@ -76,55 +74,48 @@ function readPlace(cursor: string): Place {
   throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again')
 }
 
-/**
- * The order ids of completed checkouts, by checkout token. Compares the token of each found order, because Shopify ignores a
- * filter that it does not know and then returns any order.
- */
-async function findOrders(
+async function listLines(
   client: ShopifyClient,
   store: ProviderStore,
-  checkouts: readonly RestCheckout[],
-): Promise<Map<string, string>> {
-  const tokens = checkouts.filter((each) => each.completed_at).map(({ token }) => token)
-  if (tokens.length === 0) return new Map()
-  const names = tokens.map((_, at) => `$q${at}: String!`).join(', ')
-  const selections = tokens
-    .map((_, at) => `o${at}: orders(first: 1, query: $q${at}) { nodes { id checkoutToken } }`)
-    .join('\n')
-  const answer = await client.graph<
-    Record<string, { nodes: { id: string; checkoutToken: string | null }[] }>
-  >(
-    store,
-    `query OrdersOfCheckouts(${names}) {\n${selections}\n}`,
-    Object.fromEntries(tokens.map((token, at) => [`q${at}`, `checkout_token:${token}`])),
-  )
-  return new Map(
-    tokens.flatMap((token, at) => {
-      const order = answer[`o${at}`]?.nodes[0]
-      return order?.checkoutToken === token ? [[token, plainId(order.id)] as const] : []
-    }),
-  )
+  { id, lineItems: first }: Checkout,
+): Promise<CartLine[]> {
+  const lines = [...first.nodes]
+  const after = getEndCursor(first.pageInfo)
+  if (after === null) return lines
+  const read = async (cursor: string | null): Promise<CartLinesFragment | null> => {
+    const { node } = await client.graphVisible(store, moreCartLinesDocument, { id, after: cursor })
+    return node && 'lineItems' in node ? node.lineItems : null
+  }
+  for await (const page of readPages(read, (page) => page && getEndCursor(page.pageInfo), after)) {
+    lines.push(...(page?.nodes ?? []))
+  }
+  return lines
 }
 
-function toCart(checkout: RestCheckout, orderId: string | null): Cart {
-  const { customer, billing_address: billing, shipping_address: shipping } = checkout
+function toCart(checkout: Checkout, orderId: string | null, lines: readonly CartLine[]): Cart {
+  const { customer, billingAddress: billing, shippingAddress: shipping } = checkout
+  const { amount, currencyCode: currency } = checkout.totalPriceSet.shopMoney
+  const { toCents, toMoney } = inCurrency(currency)
+  const phone = customer?.defaultPhoneNumber?.phoneNumber
   return {
-    id: String(checkout.id),
+    id: plainId(checkout.id),
     customer: {
-      id: customer ? String(customer.id) : null,
+      id: customer ? plainId(customer.id) : null,
       name: fullName(customer) ?? fullName(billing) ?? fullName(shipping),
-      email: checkout.email || null,
-      phone: checkout.phone || customer?.phone || shipping?.phone || billing?.phone || null,
+      email: customer?.defaultEmailAddress?.emailAddress || null,
+      phone: phone || shipping?.phone || billing?.phone || null,
     },
-    // The lines of a checkout have keys instead of ids.
-    items: checkout.line_items.map(({ key, ...item }) => ({
-      ...toLine({ ...item, id: 0 }, checkout.currency),
-      id: key,
-    })),
-    total: hundredths.toMoney(hundredths.toCents(checkout.total_price)),
-    currency: checkout.currency,
-    url: checkout.abandoned_checkout_url,
+    items: lines.map((line) => toCartItem(line, currency)),
+    total: toMoney(toCents(amount)),
+    currency,
+    url: checkout.abandonedCheckoutUrl,
     orderId,
-    lastActivityAt: toInstant(checkout.updated_at),
+    lastActivityAt: toInstant(checkout.updatedAt),
   }
+}
+
+function toCartItem(line: CartLine, currency: string): PlatformOrderItem {
+  const { toCents, toMoney } = inCurrency(currency)
+  const total = toMoney(toCents(line.discountedTotalPriceSet.shopMoney.amount))
+  return { ...toLine(line, currency, []), total }
 }

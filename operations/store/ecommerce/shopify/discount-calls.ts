@@ -4,38 +4,20 @@ import { minuteMs } from '#runtime/durations'
 import { Unavailable } from '#runtime/ports/errors'
 import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
-import type { buildDiscountInput, DiscountNode } from './discount-map.ts'
-import { requireNoErrors, type UserError } from './http/answers.ts'
+import type { DiscountNode } from './discount-map.ts'
+import {
+  activeDiscountsDocument,
+  createDiscountDocument,
+  type DiscountAutomaticBxgyInput,
+  deleteDiscountDocument,
+  discountDocument,
+  discountUsageDocument,
+  newestDiscountsDocument,
+  updateDiscountDocument,
+} from './documents/documents.ts'
+import { requireNoErrors } from './http/answers.ts'
 import type { ShopifyClient } from './http/client.ts'
 import { plainId, toGid } from './http/ids.ts'
-
-type Input = ReturnType<typeof buildDiscountInput>
-
-const items = `items {
-  ... on AllDiscountItems { allItems }
-  ... on DiscountProducts { products(first: $itemsAtMost) { nodes { id } } }
-  ... on DiscountCollections { collections(first: $itemsAtMost) { nodes { id } } }
-}`
-
-const findDocument = `query Discount($id: ID!, $itemsAtMost: Int!) {
-  discountNode(id: $id) {
-    id
-    discount {
-      __typename
-      ... on DiscountAutomaticBxgy {
-        title createdAt startsAt endsAt usesPerOrderLimit asyncUsageCount
-        combinesWith { productDiscounts orderDiscounts shippingDiscounts }
-        customerBuys { value { ... on DiscountQuantity { quantity } } ${items} }
-        customerGets {
-          value {
-            ... on DiscountOnQuantity { quantity { quantity } effect { ... on DiscountPercentage { percentage } } }
-          }
-          ${items}
-        }
-      }
-    }
-  }
-}`
 
 /**
  * Reads a discount; null if it was deleted. `maxItems`: how many products and collections to read. Pass one more than ours
@@ -47,18 +29,12 @@ export async function findDiscount(
   id: string,
   maxItems: number,
 ): Promise<DiscountNode | null> {
-  const { discountNode } = await client.graph<{ discountNode: DiscountNode | null }>(store, findDocument, {
+  const { discountNode } = await client.graph(store, discountDocument, {
     id: toGid('DiscountAutomaticNode', id),
     itemsAtMost: maxItems,
   })
   return discountNode
 }
-
-const newestDocument = `query NewestDiscounts {
-  discountNodes(first: 100, query: "method:automatic", sortKey: CREATED_AT, reverse: true) {
-    nodes { id discount { __typename ... on DiscountAutomaticBxgy { title createdAt } } }
-  }
-}`
 
 /** The newest discounts that we may have created since `since`. */
 export async function listNewestDiscounts(
@@ -66,46 +42,24 @@ export async function listNewestDiscounts(
   store: ProviderStore,
   since: string,
 ): Promise<{ id: string; title: string }[]> {
-  const { discountNodes } = await client.graph<{ discountNodes: { nodes: DiscountNode[] } }>(
-    store,
-    newestDocument,
-  )
+  const { discountNodes } = await client.graph(store, newestDiscountsDocument)
   return discountNodes.nodes.flatMap(({ id, discount: it }) => {
+    if (it.__typename !== 'DiscountAutomaticBxgy') return []
     // Tolerates 5 minutes of clock skew.
-    const isNew = Date.parse(it.createdAt ?? '') >= Date.parse(since) - 5 * minuteMs
-    return it.__typename === 'DiscountAutomaticBxgy' && isNew ? [{ id: plainId(id), title: it.title! }] : []
+    const isNew = Date.parse(it.createdAt) >= Date.parse(since) - 5 * minuteMs
+    return isNew ? [{ id: plainId(id), title: it.title }] : []
   })
-}
-
-const createDocument = `mutation CreateDiscount($discount: DiscountAutomaticBxgyInput!) {
-  made: discountAutomaticBxgyCreate(automaticBxgyDiscount: $discount) {
-    automaticDiscountNode { id }
-    userErrors { field code message }
-  }
-}`
-const updateDocument = `mutation UpdateDiscount($id: ID!, $discount: DiscountAutomaticBxgyInput!) {
-  made: discountAutomaticBxgyUpdate(id: $id, automaticBxgyDiscount: $discount) {
-    automaticDiscountNode { id }
-    userErrors { field code message }
-  }
-}`
-const deleteDocument = `mutation DeleteDiscount($id: ID!) {
-  made: discountAutomaticDelete(id: $id) { deletedAutomaticDiscountId userErrors { field code message } }
-}`
-
-interface Made {
-  made: { automaticDiscountNode: { id: string } | null; userErrors: UserError[] }
 }
 
 /** Returns the id of the created discount. Throws `Refused` with Shopify's message. */
 export async function createDiscount(
   client: ShopifyClient,
   store: ProviderStore,
-  discount: Input,
+  discount: DiscountAutomaticBxgyInput,
 ): Promise<string> {
-  const { made } = await client.graph<Made>(store, createDocument, { discount })
-  requireNoErrors(made.userErrors)
-  if (!made.automaticDiscountNode) throw new Unavailable('unknown', 'Shopify did not name the discount')
+  const { made } = await client.graph(store, createDiscountDocument, { discount })
+  requireNoErrors(made?.userErrors ?? [])
+  if (!made?.automaticDiscountNode) throw new Unavailable('unknown', 'Shopify did not name the discount')
   return plainId(made.automaticDiscountNode.id)
 }
 
@@ -113,35 +67,19 @@ export async function updateDiscount(
   client: ShopifyClient,
   store: ProviderStore,
   id: string,
-  discount: Input,
+  discount: DiscountAutomaticBxgyInput,
 ): Promise<void> {
-  const { made } = await client.graph<Made>(store, updateDocument, {
-    id: toGid('DiscountAutomaticNode', id),
-    discount,
-  })
-  requireNoErrors(made.userErrors)
+  const gid = toGid('DiscountAutomaticNode', id)
+  const { made } = await client.graph(store, updateDiscountDocument, { id: gid, discount })
+  requireNoErrors(made?.userErrors ?? [])
 }
 
 /** Also succeeds if the discount is already deleted. */
 export async function deleteDiscount(client: ShopifyClient, store: ProviderStore, id: string): Promise<void> {
-  const { made } = await client.graph<Made>(store, deleteDocument, { id: toGid('DiscountAutomaticNode', id) })
-  if (made.userErrors.length === 0) return
-  if ((await findDiscount(client, store, id, 1)) !== null) requireNoErrors(made.userErrors)
-}
-
-const usageDocument = `query DiscountUsage($ids: [ID!]!) {
-  shop { currencyCode }
-  nodes(ids: $ids) {
-    ... on DiscountAutomaticNode {
-      id
-      automaticDiscount { ... on DiscountAutomaticBxgy { asyncUsageCount } }
-    }
-  }
-}`
-
-interface Usage {
-  shop: { currencyCode: string }
-  nodes: ({ id: string; automaticDiscount: { asyncUsageCount?: number } } | null)[]
+  const gid = toGid('DiscountAutomaticNode', id)
+  const { made } = await client.graph(store, deleteDiscountDocument, { id: gid })
+  const errors = made?.userErrors ?? []
+  if (errors.length > 0 && (await findDiscount(client, store, id, 1)) !== null) requireNoErrors(errors)
 }
 
 /** Use counts by id; deleted discounts are left out. */
@@ -150,33 +88,23 @@ export async function readUsage(
   store: ProviderStore,
   ids: readonly string[],
 ): Promise<{ currency: string; used: Map<string, number> }> {
-  const { shop, nodes } = await client.graph<Usage>(store, usageDocument, {
+  const { shop, nodes } = await client.graph(store, discountUsageDocument, {
     ids: ids.map((id) => toGid('DiscountAutomaticNode', id)),
   })
   const used = new Map(
-    nodes.flatMap((node) => (node ? [[plainId(node.id), node.automaticDiscount.asyncUsageCount ?? 0]] : [])),
+    nodes.flatMap((node) => {
+      if (!node || !('automaticDiscount' in node)) return []
+      const { automaticDiscount: it } = node
+      return [[plainId(node.id), 'asyncUsageCount' in it ? it.asyncUsageCount : 0]]
+    }),
   )
   return { currency: shop.currencyCode, used }
-}
-
-const activeDocument = `query ActiveDiscounts($after: String) {
-  discountNodes(first: 100, after: $after, query: "method:automatic AND status:active") {
-    nodes { id }
-    pageInfo { hasNextPage endCursor }
-  }
-}`
-
-interface Active {
-  discountNodes: {
-    nodes: { id: string }[]
-    pageInfo: { hasNextPage: boolean; endCursor: string | null }
-  }
 }
 
 /** The ids of all active discounts, including the merchant's. */
 export async function listActiveDiscounts(client: ShopifyClient, store: ProviderStore): Promise<string[]> {
   const ids: string[] = []
-  const read = (after: string | null) => client.graph<Active>(store, activeDocument, { after })
+  const read = (after: string | null) => client.graph(store, activeDiscountsDocument, { after })
   for await (const { discountNodes } of readPages(read, (page) =>
     getEndCursor(page.discountNodes.pageInfo),
   )) {

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
 import { type DiscountSpec, discountHash, type QuantityDiscount } from '../discounts.ts'
+import type { BuyItemsFragment, DiscountAutomaticBxgyInput, DiscountQuery } from './documents/documents.ts'
 import { isPlainId, plainId, toGid } from './http/ids.ts'
 
 /** A normalized Shopify discount, to compare the desired and the actual one. */
@@ -25,33 +26,10 @@ export interface DiscountContent {
 }
 
 /** The products that a discount applies to. We never write `all`: it means that the merchant changed the discount. */
-export type Items = { type: 'all' | 'products' | 'collections'; ids: string[] }
+type Items = { type: 'all' | 'products' | 'collections'; ids: string[] }
 
-/** A discount as GraphQL returns it. */
-export interface DiscountNode {
-  id: string
-  discount: {
-    __typename: string
-    title?: string
-    createdAt?: string
-    startsAt?: string
-    endsAt?: string | null
-    usesPerOrderLimit?: number | string | null
-    asyncUsageCount?: number
-    combinesWith?: { productDiscounts: boolean; orderDiscounts: boolean; shippingDiscounts: boolean }
-    customerBuys?: { value: { quantity?: string | number }; items: NodeItems }
-    customerGets?: {
-      value: { quantity?: { quantity: string | number }; effect?: { percentage?: number } }
-      items: NodeItems
-    }
-  }
-}
-
-interface NodeItems {
-  allItems?: boolean
-  products?: { nodes: { id: string }[] }
-  collections?: { nodes: { id: string }[] }
-}
+export type DiscountNode = NonNullable<DiscountQuery['discountNode']>
+type NodeItems = BuyItemsFragment
 
 /** Shopify's limit on the products or collections of a discount. */
 const maxItems = 250
@@ -122,30 +100,33 @@ export function toContent(spec: QuantityDiscount): DiscountContent {
 
 /** Normalizes Shopify's discount; null if it is of a kind that we never create. */
 export function parseContent({ discount: it }: DiscountNode): DiscountContent | null {
-  if (it.__typename !== 'DiscountAutomaticBxgy' || !it.customerBuys || !it.customerGets) return null
-  const limit = it.usesPerOrderLimit ?? null
+  if (it.__typename !== 'DiscountAutomaticBxgy') return null
+  const { value: bought, items } = it.customerBuys
+  const { value: got, items: gotItems } = it.customerGets
+  const effect = 'effect' in got && 'percentage' in got.effect ? got.effect.percentage : 0
+  const limit = it.usesPerOrderLimit
   return {
-    title: it.title ?? '',
-    startsAt: wholeSeconds(it.startsAt ?? null),
-    endsAt: wholeSeconds(it.endsAt ?? null),
-    buys: Number(it.customerBuys.value.quantity ?? 0),
-    gets: Number(it.customerGets.value.quantity?.quantity ?? 0),
-    percentage: Math.round((it.customerGets.value.effect?.percentage ?? 0) * 1_000_000),
+    title: it.title,
+    startsAt: wholeSeconds(it.startsAt),
+    endsAt: wholeSeconds(it.endsAt),
+    buys: 'quantity' in bought ? Number(bought.quantity) : 0,
+    gets: 'quantity' in got ? Number(got.quantity.quantity) : 0,
+    percentage: Math.round(effect * 1_000_000),
     usesPerOrder: limit === null ? null : Number(limit),
     combines: {
-      product: it.combinesWith?.productDiscounts ?? false,
-      order: it.combinesWith?.orderDiscounts ?? false,
-      shipping: it.combinesWith?.shippingDiscounts ?? false,
+      product: it.combinesWith.productDiscounts,
+      order: it.combinesWith.orderDiscounts,
+      shipping: it.combinesWith.shippingDiscounts,
     },
-    items: parseItems(it.customerBuys.items),
-    gotItems: parseItems(it.customerGets.items),
+    items: parseItems(items),
+    gotItems: parseItems(gotItems),
   }
 }
 
-function parseItems({ products, collections }: NodeItems): Items {
+function parseItems(items: NodeItems): Items {
   const ids = (nodes: { id: string }[]) => nodes.map(({ id }) => plainId(id)).sort()
-  if (products) return { type: 'products', ids: ids(products.nodes) }
-  if (collections) return { type: 'collections', ids: ids(collections.nodes) }
+  if ('products' in items) return { type: 'products', ids: ids(items.products.nodes) }
+  if ('collections' in items) return { type: 'collections', ids: ids(items.collections.nodes) }
   return { type: 'all', ids: [] }
 }
 
@@ -178,7 +159,11 @@ export function hashDiscount(spec: QuantityDiscount, node: DiscountNode, now: Da
 }
 
 /** Builds the input of `discountAutomaticBxgyCreate`, or with `current` (Shopify's content) the input of `…Update`. */
-export function buildDiscountInput(desired: DiscountContent, current: DiscountContent | null, now: Date) {
+export function buildDiscountInput(
+  desired: DiscountContent,
+  current: DiscountContent | null,
+  now: Date,
+): DiscountAutomaticBxgyInput {
   return {
     title: desired.title,
     startsAt: desired.startsAt ?? current?.startsAt ?? now.toISOString(),

@@ -7,7 +7,13 @@ import { Unavailable } from '#runtime/ports/errors'
 import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
 import type { QuantityDiscount } from '../discounts.ts'
-import { requireNoErrors, type UserError } from './http/answers.ts'
+import {
+  type Document,
+  ledgerDocument,
+  ledgerEntryDocument,
+  writeLedgerDocument,
+} from './documents/documents.ts'
+import { requireNoErrors } from './http/answers.ts'
 import type { ShopifyClient } from './http/client.ts'
 
 export interface Entry {
@@ -37,7 +43,6 @@ const pageSize = 50
 /** The metafield's key: Shopify allows no colons in keys. */
 const toKey = (reference: string): string => reference.replaceAll(':', '_')
 
-const fields = 'value compareDigest'
 interface Metafield {
   value: string
   compareDigest: string
@@ -48,21 +53,13 @@ const parseEntry = ({ value, compareDigest }: Metafield): VersionedEntry => ({
   digest: compareDigest,
 })
 
-const findDocument = `query LedgerEntry($key: String!) {
-  shop { id metafield(namespace: "${namespace}", key: $key) { ${fields} } }
-}`
-
 /** Reads the entry of a reference, or null, and the id of the shop. */
 export async function findEntry(
   client: ShopifyClient,
   store: ProviderStore,
   reference: string,
 ): Promise<{ shopId: string; found: VersionedEntry | null }> {
-  const { shop } = await client.graph<{ shop: { id: string; metafield: Metafield | null } }>(
-    store,
-    findDocument,
-    { key: toKey(reference) },
-  )
+  const { shop } = await client.graph(store, ledgerEntryDocument, { key: toKey(reference) })
   return { shopId: shop.id, found: shop.metafield && parseEntry(shop.metafield) }
 }
 
@@ -77,53 +74,31 @@ export async function findEntries(
     const some = references.slice(i, i + pageSize)
     const names = some.map((_, at) => `$k${at}: String!`).join(', ')
     const selections = some.map(
-      (_, at) => `m${at}: metafield(namespace: "${namespace}", key: $k${at}) { ${fields} }`,
+      (_, at) => `m${at}: metafield(namespace: "${namespace}", key: $k${at}) { value compareDigest }`,
     )
-    const { shop } = await client.graph<{ shop: Record<string, Metafield | null> }>(
-      store,
-      `query LedgerEntries(${names}) { shop { ${selections.join('\n')} } }`,
-      Object.fromEntries(some.map((reference, at) => [`k${at}`, toKey(reference)])),
-    )
+    // The number of keys varies, so this document is not a generated one.
+    const document = `query LedgerEntries(${names}) { shop { ${selections.join('\n')} } }` as Document<
+      { shop: Record<string, Metafield | null> },
+      Record<string, string>
+    >
+    const keys = Object.fromEntries(some.map((reference, at) => [`k${at}`, toKey(reference)]))
+    const { shop } = await client.graph(store, document, keys)
     for (const metafield of Object.values(shop)) if (metafield) entries.push(parseEntry(metafield).entry)
   }
   return entries
 }
 
-const allDocument = `query Ledger($after: String) {
-  shop {
-    metafields(namespace: "${namespace}", first: ${pageSize}, after: $after) {
-      nodes { ${fields} }
-      pageInfo { hasNextPage endCursor }
-    }
-  }
-}`
-
-interface All {
-  shop: { metafields: { nodes: Metafield[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } }
-}
-
 export async function listEntries(client: ShopifyClient, store: ProviderStore): Promise<Entry[]> {
   const entries: Entry[] = []
-  const ask = (after: string | null) => client.graph<All>(store, allDocument, { after })
+  const ask = (after: string | null) => client.graph(store, ledgerDocument, { after })
   for await (const { shop } of readPages(ask, (page) => getEndCursor(page.shop.metafields.pageInfo))) {
     entries.push(...shop.metafields.nodes.map((metafield) => parseEntry(metafield).entry))
   }
   return entries
 }
 
-const writeDocument = `mutation WriteLedger($metafields: [MetafieldsSetInput!]!) {
-  metafieldsSet(metafields: $metafields) {
-    metafields { compareDigest }
-    userErrors { field message code }
-  }
-}`
-
-interface Written {
-  metafieldsSet: { metafields: { compareDigest: string }[] | null; userErrors: UserError[] }
-}
-
 /** Codes of a conflict. Shopify does not document which of them the second writer of a new key gets. */
-const staleCodes = ['STALE_OBJECT', 'INVALID_COMPARE_DIGEST', 'TAKEN']
+const staleCodes: readonly string[] = ['STALE_OBJECT', 'INVALID_COMPARE_DIGEST', 'TAKEN']
 
 /** Replaces the entry that has this digest; null: the entry is new. Returns the new digest, or null on a conflict. */
 export async function writeEntry(
@@ -141,12 +116,13 @@ export async function writeEntry(
     value: JSON.stringify(entry),
     compareDigest: digest,
   }
-  const { metafieldsSet: written } = await client.graph<Written>(store, writeDocument, {
+  const { metafieldsSet: written } = await client.graph(store, writeLedgerDocument, {
     metafields: [metafield],
   })
-  if (written.userErrors.some(({ code }) => code && staleCodes.includes(code))) return null
-  requireNoErrors(written.userErrors)
-  const [made] = written.metafields ?? []
+  const errors = written?.userErrors ?? []
+  if (errors.some(({ code }) => code && staleCodes.includes(code))) return null
+  requireNoErrors(errors)
+  const [made] = written?.metafields ?? []
   if (!made) throw new Unavailable('unknown', 'Shopify did not say whether it wrote the discount down')
   return made.compareDigest
 }

@@ -1,150 +1,90 @@
 /** Maps Shopify's orders to orders of the port. Amounts are in the shop's own currency. */
-import { atLeastZero, inCurrency } from '#runtime/values/money'
+import { atLeastZero, inCurrency, sumCents } from '#runtime/values/money'
 import type { PlatformOrder, PlatformOrderItem } from '../port.ts'
 import { fullName } from './customers.ts'
-import { toInstant, toInstantOrNull } from './http/ids.ts'
+import type { OrderContentFragment, OrderLinesFragment, RefundsQuery } from './documents/documents.ts'
+import { plainId, toInstant, toInstantOrNull } from './http/ids.ts'
 
-export interface RestLineItem {
-  id: number
-  product_id: number | null
-  variant_id: number | null
-  title: string
-  sku: string | null
-  quantity: number
-  price: string
-  discount_allocations?: { amount: string }[]
-}
+export type OrderLine = OrderLinesFragment['nodes'][number]
+export type RefundLine = NonNullable<
+  RefundsQuery['order']
+>['refunds'][number]['refundLineItems']['nodes'][number]
+type Fulfillment = OrderContentFragment['fulfillments'][number]
 
-interface Person {
-  id?: number
-  first_name?: string | null
-  last_name?: string | null
-  email?: string | null
-  phone?: string | null
-}
-
-interface Fulfillment {
-  status: string
-  shipment_status: string | null
-  tracking_number: string | null
-  tracking_url: string | null
-  created_at: string
-  updated_at: string
-}
-
-/**
- * An order as REST returns it. Shopify may withhold any list or sum from an app, so any may be missing: one incomplete order
- * must not block all others.
- */
-export interface RestOrder {
-  id: number
-  name: string
-  test: boolean
-  currency: string
-  email: string | null
-  phone: string | null
-  customer: Person | null
-  billing_address: Person | null
-  shipping_address: (Person & Record<string, unknown>) | null
-  line_items: RestLineItem[]
-  total_line_items_price: string
-  total_discounts: string
-  total_shipping_price_set: { shop_money: { amount: string } } | null
-  /** Includes items that edits added, and still includes items that edits removed. */
-  total_price: string
-  /** The total after edits, returns and refunds. */
-  current_total_price?: string | null
-  taxes_included: boolean
-  discount_codes: { code: string }[]
-  financial_status: string | null
-  fulfillment_status: string | null
-  fulfillments: Fulfillment[]
-  refunds: RestRefund[]
-  payment_gateway_names: string[]
-  order_status_url: string | null
-  checkout_id: number | null
-  landing_site: string | null
-  note_attributes: { name: string; value: string }[]
-  created_at: string
-  processed_at: string | null
-  cancelled_at: string | null
-  closed_at: string | null
-  updated_at: string
-}
-
-interface RestRefund {
-  refund_line_items: {
-    line_item_id: number
-    quantity: number
-    subtotal: number | string
-    total_tax: number | string
-  }[]
-}
-
-/** Facts of an order that REST does not return. */
+/** The parts of an order that are read by further queries. */
 export interface OrderFacts {
-  transactions: { kind: string; status: string; processedAt: string | null }[]
-  fulfillments: { deliveredAt: string | null }[]
-  paymentCollectionDetails: { additionalPaymentCollectionUrl: string | null } | null
-  /** Used instead of the transactions, whose amounts are in the currency of the payment, not of the shop. */
-  totalRefundedSet: { shopMoney: { amount: string } }
+  /** All lines. */
+  lines: readonly OrderLine[]
+  /** The lines of all refunds; empty if no unit was refunded or removed. */
+  refundLines: readonly RefundLine[]
+  /** The cart that became this order, if it is known. */
+  cartId: string | null
 }
 
-const paymentStatuses: Record<string, PlatformOrder['paymentStatus']> = {
-  pending: 'pending',
-  authorized: 'pending',
-  partially_paid: 'pending',
-  paid: 'paid',
-  partially_refunded: 'partially-refunded',
-  refunded: 'refunded',
-  voided: 'voided',
-  expired: 'voided',
+const paymentStatuses: Record<
+  NonNullable<OrderContentFragment['displayFinancialStatus']>,
+  PlatformOrder['paymentStatus']
+> = {
+  PENDING: 'pending',
+  AUTHORIZED: 'pending',
+  PARTIALLY_PAID: 'pending',
+  PAID: 'paid',
+  PARTIALLY_REFUNDED: 'partially-refunded',
+  REFUNDED: 'refunded',
+  VOIDED: 'voided',
+  EXPIRED: 'voided',
 }
 
 /** The URL parameter with the click token of a message's link. It is in the landing page's URL or the cart's attributes. */
 const clickParameter = 'mk'
 
-export function toOrder(order: RestOrder, facts: OrderFacts): PlatformOrder {
-  const { toCents, toMoney } = inCurrency(order.currency)
-  const money = (amount: string | null | undefined): string => toMoney(toCents(amount ?? '0'))
-  const shipping = toCents(order.total_shipping_price_set?.shop_money?.amount ?? '0')
-  const paymentStatus = paymentStatuses[order.financial_status ?? 'pending'] ?? 'pending'
-  const sent = orEmpty(order.fulfillments).filter(({ status }) => status === 'success')
-  const refunded = toCents(facts.totalRefundedSet.shopMoney.amount)
+type MoneyBag = { shopMoney: { amount: string } } | null | undefined
+
+/** Shopify may withhold fields from an app, which are then null, even those that its schema calls non-null. */
+const amountOf = (bag: MoneyBag): string => bag?.shopMoney?.amount ?? '0'
+
+export function toOrder(order: OrderContentFragment, facts: OrderFacts): PlatformOrder {
+  const { toCents, toMoney, priceAfterDiscounts } = inCurrency(order.currencyCode)
+  const money = (bag: MoneyBag): string => toMoney(toCents(amountOf(bag)))
+  const paymentStatus = paymentStatuses[order.displayFinancialStatus ?? 'PENDING'] ?? 'pending'
+  const sent = orEmpty(order.fulfillments).filter(({ status }) => status === 'SUCCESS')
   const fulfillmentStatus = findFulfillmentStatus(order, sent)
-  const tracked = sent.find(({ tracking_number }) => tracking_number)
+  const tracked = sent.flatMap(({ trackingInfo }) => orEmpty(trackingInfo)).find(({ number }) => number)
+  const originals = facts.lines.map((line) =>
+    priceAfterDiscounts(amountOf(line.originalUnitPriceSet), line.quantity ?? 0, []),
+  )
   return {
-    id: String(order.id),
-    number: parseNumber(order.name ?? String(order.id)),
-    status: order.cancelled_at ? 'cancelled' : order.closed_at ? 'closed' : 'open',
+    id: plainId(order.id),
+    number: parseNumber(order.name ?? plainId(order.id)),
+    status: order.cancelledAt ? 'cancelled' : order.closedAt ? 'closed' : 'open',
     paymentStatus,
     fulfillmentStatus,
-    currency: order.currency,
-    subtotal: money(order.total_line_items_price),
-    discount: money(order.total_discounts),
-    shipping: toMoney(shipping),
-    total: toMoney(computeTotal(order, refunded)),
-    refundedTotal: toMoney(refunded),
-    couponCodes: orEmpty(order.discount_codes).map(({ code }) => code),
+    currency: order.currencyCode,
+    subtotal: toMoney(sumCents(originals)),
+    discount: money(order.totalDiscountsSet),
+    shipping: money(order.totalShippingPriceSet),
+    total: toMoney(computeTotal(order)),
+    refundedTotal: money(order.totalRefundedSet),
+    couponCodes: [...orEmpty(order.discountCodes)],
     customer: toCustomer(order),
-    items: orEmpty(order.line_items).map((item) => toItem(item, order)),
-    paymentMethod: orEmpty(order.payment_gateway_names)[0] ?? null,
+    items: facts.lines.map((line) => toItem(line, facts.refundLines, order)),
+    paymentMethod: orEmpty(order.paymentGatewayNames)[0] ?? null,
     paymentUrl:
       paymentStatus === 'pending'
-        ? (facts.paymentCollectionDetails?.additionalPaymentCollectionUrl ?? null)
+        ? (order.paymentCollectionDetails?.additionalPaymentCollectionUrl ?? null)
         : null,
-    statusUrl: order.order_status_url ?? null,
-    cartId: order.checkout_id ? String(order.checkout_id) : null,
-    trackingCode: tracked?.tracking_number ?? null,
-    trackingUrl: tracked?.tracking_url ?? null,
-    shippingAddress: (order.shipping_address ?? null) as Record<string, unknown> | null,
+    statusUrl: order.statusPageUrl ?? null,
+    cartId: facts.cartId,
+    trackingCode: tracked?.number ?? null,
+    trackingUrl: tracked?.url ?? null,
+    shippingAddress: toAddress(order.shippingAddress),
     clickToken: findClickToken(order),
-    placedAt: toInstant(order.processed_at ?? order.created_at),
-    paidAt: findPaidAt(paymentStatus, facts),
-    shippedAt: toInstantOrNull(sent.map(({ created_at }) => created_at).sort()[0]),
-    deliveredAt: fulfillmentStatus === 'delivered' ? findDeliveredAt(sent, facts) : null,
-    cancelledAt: toInstantOrNull(order.cancelled_at),
-    updatedAt: toInstant(order.updated_at),
+    placedAt: toInstant(order.processedAt ?? order.createdAt),
+    paidAt: findPaidAt(paymentStatus, order),
+    shippedAt: toInstantOrNull(sent.map(({ createdAt }) => createdAt).sort()[0]),
+    deliveredAt: fulfillmentStatus === 'delivered' ? findDeliveredAt(sent) : null,
+    cancelledAt: toInstantOrNull(order.cancelledAt),
+    updatedAt: toInstant(order.updatedAt),
   }
 }
 
@@ -154,15 +94,13 @@ const orEmpty = <T>(given: readonly T[] | null | undefined): readonly T[] => giv
  * The total of an order, including items that edits added, without items that edits removed before they were paid. Refunds
  * are not subtracted: they are reported separately.
  */
-function computeTotal(
-  { total_price, current_total_price: current, cancelled_at, currency }: RestOrder,
-  refunded: bigint,
-): bigint {
-  const { toCents } = inCurrency(currency)
-  const total = toCents(total_price ?? '0')
+function computeTotal(order: OrderContentFragment): bigint {
+  const { toCents } = inCurrency(order.currencyCode)
+  const total = toCents(amountOf(order.totalPriceSet))
   // The current total of a cancelled order is 0, so the original total is used.
-  if (!current || cancelled_at) return total
-  const takenOff = total - toCents(current)
+  if (!order.currentTotalPriceSet || order.cancelledAt) return total
+  const takenOff = total - toCents(amountOf(order.currentTotalPriceSet))
+  const refunded = toCents(amountOf(order.totalRefundedSet))
   return takenOff < 0n ? total - takenOff : total - atLeastZero(takenOff - refunded)
 }
 
@@ -170,26 +108,32 @@ function computeTotal(
 export const parseNumber = (name: string): string => name.replace(/^#/, '')
 
 function findFulfillmentStatus(
-  { fulfillment_status: status }: RestOrder,
+  { displayFulfillmentStatus: status }: OrderContentFragment,
   sent: readonly Fulfillment[],
 ): PlatformOrder['fulfillmentStatus'] {
-  if (status === 'partial') return 'partial'
-  if (status !== 'fulfilled') return 'unfulfilled'
-  const isDelivered = sent.length > 0 && sent.every((each) => each.shipment_status === 'delivered')
-  return isDelivered ? 'delivered' : 'shipped'
+  if (status === 'FULFILLED') {
+    const isDelivered = sent.length > 0 && sent.every((each) => each.displayStatus === 'DELIVERED')
+    return isDelivered ? 'delivered' : 'shipped'
+  }
+  if (status === 'PARTIALLY_FULFILLED') return 'partial'
+  // If the rest of the order is on hold, scheduled or in progress, the status hides that a part was sent.
+  return sent.length > 0 && status !== 'UNFULFILLED' && status !== 'RESTOCKED' ? 'partial' : 'unfulfilled'
 }
 
 /** When the last parcel was delivered. */
-function findDeliveredAt(sent: readonly Fulfillment[], facts: OrderFacts): string | null {
-  const delivered = facts.fulfillments.flatMap(({ deliveredAt }) => deliveredAt ?? [])
-  const instants = delivered.length > 0 ? delivered : sent.map(({ updated_at }) => updated_at)
+function findDeliveredAt(sent: readonly Fulfillment[]): string | null {
+  const delivered = sent.flatMap(({ deliveredAt }) => deliveredAt ?? [])
+  const instants = delivered.length > 0 ? delivered : sent.map(({ updatedAt }) => updatedAt)
   return toInstantOrNull(instants.sort().at(-1))
 }
 
-function findPaidAt(status: PlatformOrder['paymentStatus'], facts: OrderFacts): string | null {
+function findPaidAt(
+  status: PlatformOrder['paymentStatus'],
+  { transactions }: OrderContentFragment,
+): string | null {
   if (status === 'pending' || status === 'voided') return null
-  const paid = facts.transactions.filter(
-    (each) => ['SALE', 'CAPTURE'].includes(each.kind) && each.status === 'SUCCESS',
+  const paid = orEmpty(transactions).filter(
+    (each) => (each.kind === 'SALE' || each.kind === 'CAPTURE') && each.status === 'SUCCESS',
   )
   return toInstantOrNull(
     paid
@@ -199,46 +143,77 @@ function findPaidAt(status: PlatformOrder['paymentStatus'], facts: OrderFacts): 
   )
 }
 
-function toCustomer(order: RestOrder): PlatformOrder['customer'] {
-  const { customer, billing_address: billing, shipping_address: shipping } = order
+function toCustomer(order: OrderContentFragment): PlatformOrder['customer'] {
+  const { customer, billingAddress: billing, shippingAddress: shipping } = order
+  const phone = customer?.defaultPhoneNumber?.phoneNumber
   return {
-    id: customer?.id === undefined ? null : String(customer.id),
+    id: customer ? plainId(customer.id) : null,
     name: fullName(customer) ?? fullName(billing) ?? fullName(shipping),
-    email: order.email || customer?.email || null,
-    phone: order.phone || customer?.phone || shipping?.phone || billing?.phone || null,
+    email: order.email || customer?.defaultEmailAddress?.emailAddress || null,
+    phone: order.phone || phone || shipping?.phone || billing?.phone || null,
   }
 }
 
-function toItem(item: RestLineItem, { refunds, taxes_included, currency }: RestOrder): PlatformOrderItem {
+/** The address with the names that orders of this platform have always had. */
+function toAddress(address: OrderContentFragment['shippingAddress']): Record<string, unknown> | null {
+  if (!address) return null
+  return {
+    first_name: address.firstName,
+    address1: address.address1,
+    phone: address.phone,
+    city: address.city,
+    zip: address.zip,
+    province: address.province,
+    country: address.country,
+    last_name: address.lastName,
+    address2: address.address2,
+    company: address.company,
+    latitude: address.latitude,
+    longitude: address.longitude,
+    name: address.name,
+    country_code: address.countryCodeV2,
+    province_code: address.provinceCode,
+  }
+}
+
+function toItem(
+  line: OrderLine,
+  refundLines: readonly RefundLine[],
+  { taxesIncluded, currencyCode: currency }: OrderContentFragment,
+): PlatformOrderItem {
   const { toCents, toMoney } = inCurrency(currency)
-  const back = orEmpty(refunds)
-    .flatMap(({ refund_line_items }) => orEmpty(refund_line_items))
-    .filter(({ line_item_id }) => line_item_id === item.id)
-  const cents = back.reduce(
-    (sum, { subtotal, total_tax }) =>
-      sum + toCents(Number(subtotal ?? 0)) + (taxes_included ? 0n : toCents(Number(total_tax ?? 0))),
-    0n,
+  const back = refundLines.filter(({ lineItem }) => lineItem?.id === line.id)
+  const cents = back.map(
+    ({ subtotalSet, totalTaxSet }) =>
+      toCents(amountOf(subtotalSet)) + (taxesIncluded ? 0n : toCents(amountOf(totalTaxSet))),
   )
   return {
-    ...toLine(item, currency),
-    refundedQuantity: back.reduce((sum, { quantity }) => sum + quantity, 0),
-    refundedTotal: toMoney(cents),
+    ...toLine(line, currency, orEmpty(line.discountAllocations).map(getAllocated)),
+    refundedQuantity: back.reduce((sum, { quantity }) => sum + (quantity ?? 0), 0),
+    refundedTotal: toMoney(sumCents(cents)),
   }
 }
 
-/** Maps a line of an order or a cart, without refunds. Shopify returns no image of a line. */
-export function toLine(item: RestLineItem, currency: string): PlatformOrderItem {
+const getAllocated = ({ allocatedAmountSet }: OrderLine['discountAllocations'][number]): string =>
+  amountOf(allocatedAmountSet)
+
+type Line = Pick<
+  OrderLine,
+  'id' | 'product' | 'variant' | 'sku' | 'image' | 'quantity' | 'originalUnitPriceSet'
+> & { title: string | null }
+
+/** Maps a line of an order or a cart, without refunds. `off`: the discounts on the whole line. */
+export function toLine(line: Line, currency: string, off: readonly string[]): PlatformOrderItem {
   const { toMoney, priceAfterDiscounts } = inCurrency(currency)
-  const quantity = item.quantity ?? 0
-  const price = item.price ?? '0'
-  const off = (item.discount_allocations ?? []).map(({ amount }) => amount)
+  const quantity = line.quantity ?? 0
+  const price = amountOf(line.originalUnitPriceSet)
   return {
-    id: String(item.id),
-    productId: item.product_id ? String(item.product_id) : null,
-    variantId: item.variant_id ? String(item.variant_id) : null,
-    name: item.title ?? '',
-    sku: item.sku || null,
-    imageUrl: null,
+    id: plainId(line.id),
+    productId: line.product ? plainId(line.product.id) : null,
+    variantId: line.variant ? plainId(line.variant.id) : null,
+    name: line.title ?? '',
+    sku: line.sku || null,
+    imageUrl: line.image?.url ?? null,
     quantity,
     unitPrice: toMoney(unitCents(price, quantity, currency)),
     total: toMoney(priceAfterDiscounts(price, quantity, off)),
@@ -254,10 +229,15 @@ function unitCents(price: string, quantity: number, currency: string): bigint {
   return cents * BigInt(quantity) > priceAfterDiscounts(price, quantity, []) ? cents - 1n : cents
 }
 
-function findClickToken({ note_attributes, landing_site }: RestOrder): string | null {
-  const noted = orEmpty(note_attributes).find(({ name }) => name === clickParameter)?.value
+function findClickToken({ customAttributes, customerJourneySummary }: OrderContentFragment): string | null {
+  const noted = orEmpty(customAttributes).find(({ key }) => key === clickParameter)?.value
   if (noted) return noted
-  // `landing_site` is a path without a host. An invalid URL has no token.
-  const url = landing_site ? URL.parse(landing_site, 'https://shop.invalid') : null
-  return url?.searchParams.get(clickParameter) || null
+  const { lastVisit, firstVisit } = customerJourneySummary ?? {}
+  for (const visit of [lastVisit, firstVisit]) {
+    // A path without a host gets one. An invalid URL has no token.
+    const url = visit?.landingPage ? URL.parse(visit.landingPage, 'https://shop.invalid') : null
+    const token = url?.searchParams.get(clickParameter)
+    if (token) return token
+  }
+  return null
 }

@@ -1,33 +1,30 @@
-/** Reads products by id: the content from REST, in batches of 50, and the collections, which REST lacks, from GraphQL. */
+/** Reads products by id, in batches; then the variants of the whole batch, because most products have few. */
 
 import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
-import type { Product, ProductVariant } from '../port.ts'
+import type { Product } from '../port.ts'
+import {
+  moreCollectionsDocument,
+  moreMediaDocument,
+  type ProductsQuery,
+  productDatesDocument,
+  productsDocument,
+  variantStockDocument,
+  variantsDocument,
+} from './documents/documents.ts'
 import type { ShopifyClient } from './http/client.ts'
-import { isPlainId, plainId, toGid } from './http/ids.ts'
-import { fromGraphVariant, type GraphVariant, type RestProduct, toProduct } from './product-map.ts'
+import { isPlainId, plainId, toGid, toInstant } from './http/ids.ts'
+import {
+  getStock,
+  type MediaNodes,
+  type ShopifyProduct,
+  type ShopifyVariant,
+  sumStock,
+  toProduct,
+} from './product-map.ts'
 
-const batchSize = 50
-/** REST returns at most this many variants of a product. */
-export const maxRestVariants = 100
-
-interface Connection<T> {
-  nodes: T[]
-  pageInfo: { hasNextPage: boolean; endCursor: string | null }
-}
-type Collections = Connection<{ id: string; title: string }>
-
-interface Facts {
-  shop: { currencyCode: string; primaryDomain: { host: string } }
-  nodes: ({ id: string; collections: Collections } | null)[]
-}
-
-const factsDocument = `query ProductFacts($ids: [ID!]!) {
-  shop { currencyCode primaryDomain { host } }
-  nodes(ids: $ids) {
-    ... on Product { id collections(first: 10) { nodes { id title } pageInfo { hasNextPage endCursor } } }
-  }
-}`
+/** Products per query: few enough to keep it below Shopify's limit of 1,000 cost points. */
+const batchSize = 20
 
 /** Returns products in the order of `ids`; products that do not exist are left out. */
 export async function getProducts(
@@ -45,102 +42,114 @@ export async function getProducts(
   return known.flatMap((id) => found.get(id) ?? [])
 }
 
+/** Reads when each product was changed: a point for each, where its content costs about thirty. */
+export async function listProductDates(
+  client: ShopifyClient,
+  store: ProviderStore,
+  after: string | null,
+): Promise<{ products: { id: string; updatedAt: string }[]; next: string | null }> {
+  const { products } = await client.graph(store, productDatesDocument, { after })
+  return {
+    products: products.nodes.map(({ id, updatedAt }) => ({
+      id: plainId(id),
+      updatedAt: toInstant(updatedAt),
+    })),
+    next: getEndCursor(products.pageInfo),
+  }
+}
+
 async function getProductBatch(
   client: ShopifyClient,
   store: ProviderStore,
   ids: readonly string[],
 ): Promise<Product[]> {
-  const [products, facts] = await Promise.all([
-    fetchProducts(client, store, ids),
-    client.graph<Facts>(store, factsDocument, { ids: ids.map((id) => toGid('Product', id)) }),
+  const [{ shop, nodes }, variants] = await Promise.all([
+    client.graph(store, productsDocument, { ids: ids.map((id) => toGid('Product', id)) }),
+    listVariants(client, store, ids),
   ])
-  const { currencyCode: currency, primaryDomain } = facts.shop
-  const collections = new Map(
-    facts.nodes.flatMap((node) => (node ? [[plainId(node.id), node] as const] : [])),
-  )
-  const made: Product[] = []
-  for (const product of products) {
-    const first = collections.get(String(product.id))?.collections
-    const categories = first ? await listCollections(client, store, String(product.id), first) : []
-    const isCut = product.variants.length >= maxRestVariants
-    const variants = isCut ? { variants: await listVariants(client, store, product) } : {}
-    made.push(toProduct(product, { currency, domain: primaryDomain.host, categories, ...variants }))
+  const products: Product[] = []
+  for (const product of nodes) {
+    if (!isProduct(product)) continue
+    products.push(
+      toProduct(product, {
+        shop,
+        collections: await listCollections(client, store, product),
+        media: await listMedia(client, store, product),
+        variants: variants.get(product.id) ?? [],
+      }),
+    )
   }
-  return made
+  return products
 }
 
-/** Reads products with one REST call, for at most 250 ids. `fields`: the only fields to fetch. */
-export async function fetchProducts(
-  client: ShopifyClient,
-  store: ProviderStore,
-  ids: readonly string[],
-  fields?: string,
-): Promise<RestProduct[]> {
-  const { body } = await client.rest<{ products: RestProduct[] }>(store, {
-    path: 'products.json',
-    query: { ids: ids.join(','), limit: 250, ...(fields ? { fields } : {}) },
-  })
-  return body.products
-}
-
-const moreCollections = `query MoreCollections($id: ID!, $after: String) {
-  product(id: $id) {
-    collections(first: 250, after: $after) { nodes { id title } pageInfo { hasNextPage endCursor } }
-  }
-}`
+const isProduct = (node: ProductsQuery['nodes'][number]): node is ShopifyProduct =>
+  node !== null && 'id' in node
 
 async function listCollections(
   client: ShopifyClient,
   store: ProviderStore,
-  id: string,
-  first: Collections,
-): Promise<Product['categories']> {
+  { id, collections: first }: ShopifyProduct,
+): Promise<ShopifyProduct['collections']['nodes']> {
   const nodes = [...first.nodes]
-  const read = async (after: string | null): Promise<Collections | null> => {
-    const variables = { id: toGid('Product', id), after }
-    const { product } = await client.graph<{ product: { collections: Collections } | null }>(
-      store,
-      moreCollections,
-      variables,
-    )
-    return product?.collections ?? null
-  }
   const after = getEndCursor(first.pageInfo)
-  if (after !== null) {
-    for await (const page of readPages(read, (page) => page && getEndCursor(page.pageInfo), after)) {
-      nodes.push(...(page?.nodes ?? []))
-    }
+  if (after === null) return nodes
+  const read = async (cursor: string | null) =>
+    (await client.graph(store, moreCollectionsDocument, { id, after: cursor })).product?.collections
+  for await (const page of readPages(read, (page) => page && getEndCursor(page.pageInfo), after)) {
+    nodes.push(...(page?.nodes ?? []))
   }
-  return nodes.map((node) => ({ id: plainId(node.id), name: node.title }))
+  return nodes
 }
 
-const variantsDocument = `query Variants($query: String!, $after: String) {
-  productVariants(first: 100, after: $after, query: $query, sortKey: POSITION) {
-    nodes {
-      id title sku price compareAtPrice inventoryQuantity inventoryPolicy
-      inventoryItem { tracked }
-      selectedOptions { name value }
-    }
-    pageInfo { hasNextPage endCursor }
-  }
-}`
-
-/** Reads all variants of a product from GraphQL, for products with more variants than REST returns. */
-export async function listVariants(
+async function listMedia(
   client: ShopifyClient,
   store: ProviderStore,
-  { id, title }: Pick<RestProduct, 'id' | 'title'>,
-): Promise<ProductVariant[]> {
-  const variants: ProductVariant[] = []
-  const read = (after: string | null) =>
-    client.graph<{ productVariants: Connection<GraphVariant> }>(store, variantsDocument, {
-      query: `product_id:${id}`,
-      after,
-    })
+  { id, media: first }: ShopifyProduct,
+): Promise<MediaNodes> {
+  const nodes = [...first.nodes]
+  const after = getEndCursor(first.pageInfo)
+  if (after === null) return nodes
+  const read = async (cursor: string | null) =>
+    (await client.graph(store, moreMediaDocument, { id, after: cursor })).product?.media
+  for await (const page of readPages(read, (page) => page && getEndCursor(page.pageInfo), after)) {
+    nodes.push(...(page?.nodes ?? []))
+  }
+  return nodes
+}
+
+/** Reads all variants of these products, by Shopify's id of the product. */
+async function listVariants(
+  client: ShopifyClient,
+  store: ProviderStore,
+  ids: readonly string[],
+): Promise<Map<string, ShopifyVariant[]>> {
+  const query = `product_ids:${ids.join(',')}`
+  const variants: ShopifyVariant[] = []
+  const read = (after: string | null) => client.graph(store, variantsDocument, { query, after })
   for await (const { productVariants } of readPages(read, (page) =>
     getEndCursor(page.productVariants.pageInfo),
   )) {
-    variants.push(...productVariants.nodes.map((node) => fromGraphVariant(title, node)))
+    variants.push(...productVariants.nodes)
   }
-  return variants
+  return Map.groupBy(variants, ({ product }) => product.id)
+}
+
+/** Reads the stock of these products, by plain id; null if any variant is not tracked. */
+export async function readStock(
+  client: ShopifyClient,
+  store: ProviderStore,
+  ids: readonly string[],
+): Promise<Map<string, number | null>> {
+  const query = `product_ids:${ids.join(',')}`
+  const variants: { product: string; stock: number | null }[] = []
+  const read = (after: string | null) => client.graph(store, variantStockDocument, { query, after })
+  for await (const { productVariants } of readPages(read, (page) =>
+    getEndCursor(page.productVariants.pageInfo),
+  )) {
+    for (const variant of productVariants.nodes) {
+      variants.push({ product: plainId(variant.product.id), stock: getStock(variant) })
+    }
+  }
+  const byProduct = Map.groupBy(variants, ({ product }) => product)
+  return new Map([...byProduct].map(([id, all]) => [id, sumStock(all)]))
 }

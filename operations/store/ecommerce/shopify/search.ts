@@ -9,29 +9,21 @@ import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { hundredths } from '#runtime/values/money'
 import type { Product, ProductQuery } from '../port.ts'
+import {
+  type CompareProductsQuery,
+  compareProductsDocument,
+  type ProductSortKeys,
+  searchProductsDocument,
+} from './documents/documents.ts'
 import type { ShopifyClient } from './http/client.ts'
 import { plainId } from './http/ids.ts'
-import { findCheapest, sumStock, toVariant } from './product-map.ts'
-import { fetchProducts, getProducts, listVariants, maxRestVariants } from './products.ts'
+import { getProducts, readStock } from './products.ts'
 import { buildSearchQuery } from './search-query.ts'
 
 const maxCompared = 5000
 const idsPerPage = 250
 /** Shopify pages through at most this many products. */
 const maxPaged = 25_000
-
-const document = `query Products($first: Int!, $after: String, $query: String, $sortKey: ProductSortKeys!, $reverse: Boolean!) {
-  products(first: $first, after: $after, query: $query, sortKey: $sortKey, reverse: $reverse) {
-    nodes { id }
-    pageInfo { hasNextPage endCursor }
-  }
-  productsCount(query: $query, limit: null) { count }
-}`
-
-interface Answer {
-  products: { nodes: { id: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
-  productsCount: { count: number }
-}
 
 interface Found {
   ids: string[]
@@ -82,7 +74,7 @@ export async function searchProducts(
 
 interface Search {
   key: string
-  variables: { query: string | null; sortKey: string; reverse: boolean }
+  variables: { query: string | null; sortKey: ProductSortKeys; reverse: boolean }
 }
 
 async function findPage(
@@ -92,21 +84,24 @@ async function findPage(
   { offset, limit }: { offset: number; limit: number },
   places: CursorCache,
 ): Promise<Found> {
-  const ask = (first: number, after: string | null): Promise<Answer> =>
-    client.graph(store, document, { ...search.variables, first, after })
+  const ask = async (first: number, after: string | null) => {
+    const variables = { ...search.variables, first, after }
+    const { products, productsCount } = await client.graph(store, searchProductsDocument, variables)
+    return { products, total: productsCount?.count ?? 0 }
+  }
   let after = places.find(search.key, offset)
   // Without a cached cursor, page from the start to the offset.
   for (let at = after === null ? 0 : offset; at < offset; ) {
     const step = Math.min(idsPerPage, offset - at)
-    const { products, productsCount } = await ask(step, after)
+    const { products, total } = await ask(step, after)
     at += step
     after = products.pageInfo.endCursor
-    if (!products.pageInfo.hasNextPage || at >= maxPaged) return { ids: [], total: productsCount.count }
+    if (!products.pageInfo.hasNextPage || at >= maxPaged) return { ids: [], total }
   }
-  const { products, productsCount } = await ask(limit, after)
+  const { products, total } = await ask(limit, after)
   const { endCursor, hasNextPage } = products.pageInfo
   if (hasNextPage && endCursor) places.keep(search.key, offset + limit, endCursor)
-  return { ids: products.nodes.map(({ id }) => plainId(id)), total: productsCount.count }
+  return { ids: products.nodes.map(({ id }) => plainId(id)), total }
 }
 
 interface Compared {
@@ -123,15 +118,13 @@ async function findComparedPage(
 ): Promise<Found> {
   const all: Compared[] = []
   const read = (after: string | null) =>
-    client.graph<Answer>(store, document, { ...search.variables, first: idsPerPage, after })
+    client.graph(store, compareProductsDocument, { ...search.variables, after })
   for await (const { products, productsCount } of readPages(read, (page) =>
     getEndCursor(page.products.pageInfo),
   )) {
-    if (productsCount.count > maxCompared) throw tooMany(inStock !== undefined)
-    if (products.nodes.length > 0) {
-      const ids = products.nodes.map(({ id }) => plainId(id))
-      all.push(...(await loadCompared(client, store, ids)))
-    }
+    if ((productsCount?.count ?? 0) > maxCompared) throw tooMany(inStock !== undefined)
+    const stock = inStock === undefined ? new Map() : await readUnclearStock(client, store, products.nodes)
+    all.push(...products.nodes.map((node) => toCompared(node, stock)))
   }
   const matching = inStock === undefined ? all : all.filter((each) => each.isInStock === inStock)
   const direction = sort === 'price' ? 1 : sort === '-price' ? -1 : 0
@@ -146,25 +139,32 @@ const tooMany = (isStock: boolean) =>
     `${isStock ? 'inStock' : 'sort'}: Shopify cannot ${isStock ? 'filter by stock' : 'sort by price'}, and more than ${maxCompared} products are too many to compare: narrow the search`,
   )
 
-/** Reads prices and stock of products, in the order of the ids. */
-async function loadCompared(
+type ComparedNode = CompareProductsQuery['products']['nodes'][number]
+
+/**
+ * The stock of products that have none in sum: one of their variants may be untracked, or in stock while another one is
+ * oversold.
+ */
+function readUnclearStock(
   client: ShopifyClient,
   store: ProviderStore,
-  ids: readonly string[],
-): Promise<Compared[]> {
-  const products = await fetchProducts(client, store, ids, 'id,title,variants')
-  const byId = new Map<string, Compared>()
-  for (const product of products) {
-    const isCut = product.variants.length >= maxRestVariants
-    const variants = isCut
-      ? await listVariants(client, store, product)
-      : product.variants.map((variant) => toVariant(product, variant))
-    const stock = sumStock(variants)
-    byId.set(String(product.id), {
-      id: String(product.id),
-      cents: hundredths.toCents(findCheapest(variants)?.price ?? 0),
-      isInStock: stock === null || stock > 0,
-    })
+  nodes: readonly ComparedNode[],
+): Promise<Map<string, number | null>> {
+  const unclear = nodes.filter(
+    ({ tracksInventory, totalInventory }) => tracksInventory && totalInventory <= 0,
+  )
+  const ids = unclear.map(({ id }) => plainId(id))
+  return ids.length === 0 ? Promise.resolve(new Map()) : readStock(client, store, ids)
+}
+
+function toCompared(
+  { id, priceRangeV2, tracksInventory, totalInventory }: ComparedNode,
+  unclear: ReadonlyMap<string, number | null>,
+): Compared {
+  const stock = unclear.get(plainId(id))
+  return {
+    id: plainId(id),
+    cents: hundredths.toCents(priceRangeV2.minVariantPrice.amount),
+    isInStock: stock === undefined ? !tracksInventory || totalInventory > 0 : stock === null || stock > 0,
   }
-  return ids.flatMap((id) => byId.get(id) ?? [])
 }

@@ -1,5 +1,5 @@
 /**
- * The adapter of Shopify's Admin API (REST and GraphQL), one shop per store. Credentials: ./http/options.ts. How to connect:
+ * The adapter of Shopify's GraphQL Admin API, one shop per store. Credentials: ./http/options.ts. How to connect:
  * ./SHOPIFY.md. Permissions of the app: ./installation/install.ts.
  *
  * Limits of Shopify:
@@ -11,7 +11,8 @@
  *   products;
  * - a customer's number of orders and amount spent are Shopify's figures, which count every order; birthdays come only
  *   from the metafield `facts.birth_date`;
- * - carts exist only once the shopper has entered an address at the checkout; lines of orders and carts have no image;
+ * - carts exist only once the shopper has entered an address at the checkout; one that was completed
+ *   without an order that is found has no lines;
  * - webhooks are signed with the app's secret, not with ours.
  */
 import { Refused } from '#runtime/ports/errors'
@@ -34,29 +35,23 @@ import { listCategories } from './categories.ts'
 import { ensureCoupon, revokeCoupon } from './coupons.ts'
 import { listCustomers } from './customers.ts'
 import { ShopifyDiscounts } from './discounts.ts'
+import { shopDocument } from './documents/documents.ts'
 import { ShopifyClient } from './http/client.ts'
+import { plainId } from './http/ids.ts'
 import { BadCredentials, type ShopifyOptions } from './http/options.ts'
 import { diagnose } from './installation/findings.ts'
 import { installFlow } from './installation/install.ts'
 import { activationLink, listScripts, removeTags, setLoaderUrl } from './installation/scripts.ts'
 import { parseDelivery, registerWebhook } from './installation/webhooks.ts'
-import { getOrder, listOrders } from './orders.ts'
-import { getProducts } from './products.ts'
+import { ShopifyOrders } from './orders.ts'
+import { getProducts, listProductDates } from './products.ts'
 import { CursorCache, searchProducts } from './search.ts'
-
-interface RestShop {
-  id: number
-  name: string
-  domain: string
-  country_code: string
-  currency: string
-  iana_timezone: string
-}
 
 export class ShopifyEcommerce implements EcommercePort {
   readonly #client: ShopifyClient
   readonly #options: ShopifyOptions
   readonly #discounts: ShopifyDiscounts
+  readonly #orders: ShopifyOrders
   readonly #places = new CursorCache()
   readonly install: InstallFlow | undefined
 
@@ -65,14 +60,21 @@ export class ShopifyEcommerce implements EcommercePort {
     this.#client = new ShopifyClient(options)
     const { app, domain, clock } = options
     this.install = app ? installFlow(this.#client, { app, domain, clock }) : undefined
+    this.#orders = new ShopifyOrders(this.#client, options.clock)
     this.#discounts = new ShopifyDiscounts(this.#client, options.clock)
   }
 
   async check(store: ProviderStore) {
     try {
-      const { body } = await this.#client.rest<{ shop: RestShop }>(store, { path: 'shop.json' })
-      const { id, name, domain, country_code: country, currency, iana_timezone: timezone } = body.shop
-      return { platformStoreId: String(id), name, domain, country, currency, timezone }
+      const { shop } = await this.#client.graph(store, shopDocument)
+      return {
+        platformStoreId: plainId(shop.id),
+        name: shop.name,
+        domain: shop.primaryDomain.host,
+        country: shop.shopAddress.countryCodeV2 ?? '',
+        currency: shop.currencyCode,
+        timezone: shop.ianaTimezone,
+      }
     } catch (error) {
       // `Refused` becomes a `bad_request`, so the person who connects the shop sees the reason.
       if (error instanceof BadCredentials) throw new Refused('invalid-credentials', error.message)
@@ -93,6 +95,13 @@ export class ShopifyEcommerce implements EcommercePort {
     return getProducts(this.#client, store, ids)
   }
 
+  listProductDates(
+    store: ProviderStore,
+    cursor: string | null,
+  ): ReturnType<NonNullable<EcommercePort['listProductDates']>> {
+    return listProductDates(this.#client, store, cursor)
+  }
+
   listCategories(store: ProviderStore): Promise<Category[]> {
     return listCategories(this.#client, store)
   }
@@ -108,11 +117,11 @@ export class ShopifyEcommerce implements EcommercePort {
     store: ProviderStore,
     query: { updatedSince: Date; cursor?: string },
   ): Promise<{ orders: PlatformOrder[]; next: string | null }> {
-    return listOrders(this.#client, store, query)
+    return this.#orders.list(store, query)
   }
 
   getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null> {
-    return getOrder(this.#client, store, query)
+    return this.#orders.get(store, query)
   }
 
   ensureCoupon(store: ProviderStore, coupon: CouponSpec): ReturnType<EcommercePort['ensureCoupon']> {

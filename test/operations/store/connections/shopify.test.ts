@@ -5,6 +5,7 @@ import createPromotion from '#operations/promotions/promotions/api/create-promot
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
 import { connectEcommerce } from '#operations/store/connections/connections'
 import type { EcommercePort } from '#operations/store/ecommerce/port'
+import { refreshCatalog } from '#operations/storefront/catalog/refresh'
 import { shopify } from '#test/ports/shopify'
 import { fillCart, placeOrder, refundOrder } from '#test/ports/shopify-stand-in/orders'
 import { testApp } from '#test/support/app'
@@ -121,5 +122,31 @@ describe('a store on Shopify', () => {
     expect(discount!.gets.percentage).toBe(1)
     const { body } = await shop.call(listPromotions)
     expect(body.data).toMatchObject([{ usageCount: 7, discountTotal: 0, syncStatus: 'synced' }])
+  })
+
+  test('a changed product is read at the next refresh of the catalog, another one once a day', async () => {
+    const ctx = await shop.context()
+    const names = async () => {
+      const rows = await ctx.db.selectFrom('product_snapshots').select('name').orderBy('product_id').execute()
+      return rows.map(({ name }) => name)
+    }
+    const [changed, undated] = platform.shop.products
+    Object.assign(changed!, { title: 'Changed', updated_at: platform.shop.now() })
+    undated!.title = 'Undated'
+    await refreshCatalog(ctx)
+    expect((await names())[0]).toBe('Changed')
+    platform.standIn.requests.length = 0
+    for (let runs = 0; runs < 4; runs += 1) {
+      app.clock.advance(6 * 3_600_000)
+      await refreshCatalog(ctx)
+    }
+    expect((await names())[1]).toBe('Undated')
+    // Each of the three products was read once.
+    expect(platform.standIn.requests.filter((each) => each === 'graph Products')).toHaveLength(3)
+    expect(platform.standIn.requests.filter((each) => each === 'graph ProductDates')).toHaveLength(4)
+    platform.shop.products.splice(2)
+    await refreshCatalog(ctx)
+    const gone = await ctx.db.selectFrom('product_snapshots').select('exists').orderBy('product_id').execute()
+    expect(gone.map(({ exists }) => exists)).toEqual([true, true, false])
   })
 })

@@ -47,17 +47,13 @@ const closedShops: Readonly<Record<number, { code: string; message: string; reme
 
 const isPermissionError = (words: string): boolean => /scope|approval|permission|access denied/i.test(words)
 
-/**
- * The error for a non-2xx response. `names`: whether the call names an object that may not exist; if not, a 404 means that
- * the shop does not exist.
- */
-export function toError({ status, headers, text }: Answer, isRead: boolean, names = true): Error {
+/** The error for a non-2xx response. A 404 means that the shop does not exist. */
+export function toError({ status, headers, text }: Answer, isRead: boolean): Error {
   if (status === 401) {
     return new BadCredentials('Shopify does not take the access token of the store: connect it again')
   }
   const words = findErrorText(text)
   if (status === 403 && isPermissionError(words)) return noPermission(inBrackets(words))
-  if (status === 404 && names) return new Refused('not-found', 'Shopify knows no such object')
   const closed = closedShops[status]
   if (closed) return new AccessLost(closed.code, `${closed.message}${inBrackets(words)}`, closed.remedy)
   if (status === 429) return new Throttled(retryAfterMs(headers.get('retry-after')))
@@ -70,41 +66,61 @@ export function toError({ status, headers, text }: Answer, isRead: boolean, name
 const refusal = (why: string): Refused =>
   new Refused('refused', `Shopify refused this${why ? `: ${why}` : ''}`)
 
-interface GraphAnswer {
-  data?: unknown
-  errors?: { message?: string; extensions?: { code?: string } }[] | string
-  extensions?: {
-    cost?: {
-      requestedQueryCost?: number
-      throttleStatus?: { currentlyAvailable: number; restoreRate: number }
-    }
-  }
+export interface Cost {
+  requestedQueryCost: number
+  throttleStatus: { currentlyAvailable: number; maximumAvailable: number; restoreRate: number }
 }
 
-/** Returns the data of a GraphQL response. Throws its errors; input errors of a mutation are part of the data instead. */
-export function parseGraphData(text: string, isRead: boolean): unknown {
+interface GraphError {
+  message?: string
+  path?: (string | number)[]
+  extensions?: { code?: string }
+}
+
+interface GraphAnswer {
+  data?: unknown
+  errors?: GraphError[] | string
+  extensions?: { cost?: Cost }
+}
+
+/**
+ * Returns the data of a GraphQL response, and its cost. Throws its errors; input errors of a mutation are part of the data
+ * instead. `isPartial`: fields that the app may not see are null.
+ */
+export function parseGraphAnswer(
+  text: string,
+  { isRead, isPartial }: { isRead: boolean; isPartial: boolean },
+): { data: unknown; cost: Cost | undefined } {
   const { data, errors, extensions } = parseJson(text, isRead) as GraphAnswer
-  if (!errors || errors.length === 0) {
+  const cost = extensions?.cost
+  const all = typeof errors === 'string' ? [{ message: errors }] : (errors ?? [])
+  const isWithheld = isPartial && all.every((error) => isDenied(error) && (error.path?.length ?? 0) > 1)
+  if (all.length === 0 || (isWithheld && data)) {
     if (data === undefined || data === null) {
       throw new Unavailable(accepted(isRead), 'Shopify answered nothing')
     }
-    return data
+    return { data, cost }
   }
-  const all = typeof errors === 'string' ? [{ message: errors }] : errors
-  const codes = all.map((error) => ('extensions' in error ? error.extensions?.code : undefined))
+  const codes = all.map(({ extensions: its }) => its?.code)
   const words = oneLine(all.map(({ message }) => message ?? '').join('; '))
-  if (codes.includes('THROTTLED')) return throttled(extensions?.cost)
-  if (codes.includes('ACCESS_DENIED')) throw noPermission(inBrackets(words))
+  if (codes.includes('THROTTLED')) throw toThrottled(cost)
+  if (all.some(isDenied)) throw noPermission(inBrackets(words))
   if (codes.includes('INTERNAL_SERVER_ERROR')) throw new Unavailable(accepted(isRead), 'Shopify failed')
+  if (/invalid cursor/i.test(words)) {
+    throw new Refused('bad-cursor', 'cursor: Shopify no longer knows it, leave it out to start again')
+  }
   // The shop is closed, or this API version no longer supports the query. The call had no effect.
   throw new Unavailable('no', `Shopify does not answer this: ${words}`)
 }
 
-function throttled(cost: NonNullable<GraphAnswer['extensions']>['cost']): never {
+const isDenied = ({ message = '', extensions }: GraphError): boolean =>
+  extensions?.code === 'ACCESS_DENIED' || message.startsWith('This app is not approved to')
+
+function toThrottled(cost: Cost | undefined): Throttled {
   const { requestedQueryCost = 0, throttleStatus } = cost ?? {}
   const missing = requestedQueryCost - (throttleStatus?.currentlyAvailable ?? 0)
   const rate = throttleStatus?.restoreRate ?? 0
-  throw new Throttled(rate > 0 && missing > 0 ? Math.ceil((missing / rate) * 1000) : 1000)
+  return new Throttled(rate > 0 && missing > 0 ? Math.ceil((missing / rate) * 1000) : 1000)
 }
 
 export interface UserError {

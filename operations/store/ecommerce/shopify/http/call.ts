@@ -1,4 +1,4 @@
-/** One call of Shopify's REST or GraphQL API. */
+/** One call of Shopify: a GraphQL document, or the exchange of a token. */
 export interface Call {
   shop: string
   method: string

@@ -1,8 +1,13 @@
-/** HTTP client of Shopify's Admin API, with timeouts, rate limit waits and safe retries. */
+/**
+ * Client of Shopify's GraphQL Admin API, with timeouts, rate limit waits and safe retries. Shopify's own client
+ * (`@shopify/admin-api-client`) is not used: it has one token for its lifetime and no time limit, repeats mutations after a
+ * 503, and does not read the cost.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AccessLost, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { type Answer, parseGraphData, parseJson, toError } from './answers.ts'
+import type { Document } from '../documents/documents.ts'
+import { type Answer, parseGraphAnswer, toError } from './answers.ts'
 import type { Call } from './call.ts'
 import { Gate } from './gate.ts'
 import {
@@ -14,19 +19,9 @@ import {
 } from './options.ts'
 import { Tokens } from './tokens.ts'
 
-export interface RestRequest {
-  method?: 'GET' | 'POST' | 'DELETE'
-  /** The path below `/admin/api/<version>/`, such as `orders.json`. */
-  path: string
-  query?: Record<string, string | number>
-  body?: unknown
-}
-
 const retries = 2
 /** Codes of connection errors after which the request certainly did not reach Shopify. */
 const unreachedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
-/** The REST bucket of the smallest plan leaks two calls per second. */
-const oneCallMs = 500
 
 export class ShopifyClient {
   readonly #options: Required<Omit<ShopifyOptions, 'clock'>>
@@ -43,7 +38,7 @@ export class ShopifyClient {
       ...options,
     }
     this.#tokens = new Tokens(
-      (call) => this.#sendWithRetry(`${call.shop} token`, call),
+      (call) => this.#repeat(`${call.shop} token`, 'token', () => this.#once(call)),
       (store) => this.parseCredentials(store),
       options.clock,
     )
@@ -59,53 +54,46 @@ export class ShopifyClient {
   }
 
   /**
-   * Calls the REST API. Returns the JSON, and the `page_info` of the next page or null. Throws `Refused`, `Throttled`,
+   * Returns the data of a GraphQL query or mutation. The caller must check `userErrors`. Throws `Refused`, `Throttled`,
    * `Unavailable`. Retries a write only if the failed attempt certainly had no effect.
    */
-  async rest<T>(store: ProviderStore, request: RestRequest): Promise<{ body: T; next: string | null }> {
-    const { method = 'GET', path, query = {}, body } = request
-    const search = new URLSearchParams()
-    for (const [name, value] of Object.entries(query)) search.set(name, String(value))
-    const isRead = method === 'GET'
-    const { text, headers } = await this.#authorized(store, 'rest', {
-      method,
-      path: `/admin/api/${apiVersion}/${path}${search.size > 0 ? `?${search}` : ''}`,
-      body,
-      isRead,
-    })
-    return { body: (text === '' ? {} : parseJson(text, isRead)) as T, next: nextPage(headers.get('link')) }
+  graph<Data, Variables extends object>(
+    store: ProviderStore,
+    document: Document<Data, Variables>,
+    ...[variables]: Variables extends Record<string, never> ? [] : [variables: Variables]
+  ): Promise<Data> {
+    return this.#ask(store, document, variables ?? {}, false) as Promise<Data>
   }
 
-  /** Returns the data of a GraphQL query or mutation. Throws like `rest`. The caller must check `userErrors`. */
-  async graph<T>(
+  /** Reads like `graph`, but fields that Shopify withholds from the app are null, even if their type says otherwise. */
+  graphVisible<Data, Variables extends object>(
     store: ProviderStore,
-    document: string,
-    variables: Record<string, unknown> = {},
-  ): Promise<T> {
-    const isRead = !/^\s*mutation\b/.test(document)
-    const { data } = await this.#authorized(store, 'graph', {
-      method: 'POST',
-      path: `/admin/api/${apiVersion}/graphql.json`,
-      body: { query: document, variables },
-      isRead,
-    })
-    return data as T
+    document: Document<Data, Variables>,
+    variables: Variables,
+  ): Promise<Data> {
+    return this.#ask(store, document, variables, true) as Promise<Data>
   }
 
-  /** Sends a call with the store's access token. If Shopify rejects the token, renews it and tries once more. */
-  async #authorized(
-    store: ProviderStore,
-    bucket: 'rest' | 'graph',
-    call: Omit<Call, 'shop' | 'headers'>,
-  ): Promise<Answer & { data?: unknown }> {
+  /** Sends a document with the store's access token. If Shopify rejects the token, renews it and tries once more. */
+  async #ask(store: ProviderStore, query: string, variables: object, isPartial: boolean): Promise<unknown> {
     const { shop } = this.parseCredentials(store)
+    const isRead = !/^\s*mutation\b/.test(query)
     let token = ''
     const ask = async (refused: string | null) => {
       token = await this.#tokens.get(store, refused)
-      return this.#sendWithRetry(`${shop} ${bucket}`, {
-        ...call,
+      const call: Call = {
         shop,
+        method: 'POST',
+        path: `/admin/api/${apiVersion}/graphql.json`,
         headers: { 'x-shopify-access-token': token },
+        body: { query, variables },
+        isRead,
+      }
+      return this.#repeat(`${shop} graph`, query, async () => {
+        const { text } = await this.#once(call)
+        const { data, cost } = parseGraphAnswer(text, { isRead, isPartial })
+        if (cost) this.#gate.record(`${shop} graph`, query, cost)
+        return data
       })
     }
     try {
@@ -117,13 +105,14 @@ export class ShopifyClient {
     }
   }
 
-  async #sendWithRetry(bucket: string, call: Call): Promise<Answer & { data?: unknown }> {
+  /** Calls until there is an answer, waiting for the bucket before each call. */
+  async #repeat<T>(bucket: string, document: string, call: () => Promise<T>): Promise<T> {
     const { maxPauseMs, retryDelayMs } = this.#options
     const deadline = performance.now() + maxPauseMs
     for (let failures = 0; ; ) {
-      await this.#gate.pass(bucket, deadline)
+      await this.#gate.pass(bucket, deadline, document)
       try {
-        return await this.#once(bucket, call)
+        return await call()
       } catch (error) {
         if (error instanceof Throttled) {
           this.#gate.close(bucket, error.retryAfterMs)
@@ -137,14 +126,10 @@ export class ShopifyClient {
     }
   }
 
-  async #once(bucket: string, call: Call): Promise<Answer & { data?: unknown }> {
+  async #once(call: Call): Promise<Answer> {
     const answer = await this.#send(call)
-    if (answer.status < 200 || answer.status > 299)
-      throw toError(answer, call.isRead, namesAnObject(call.path))
-    if (isFull(answer.headers.get('x-shopify-shop-api-call-limit'))) this.#gate.close(bucket, oneCallMs)
-    return call.path.endsWith('/graphql.json')
-      ? { ...answer, data: parseGraphData(answer.text, call.isRead) }
-      : answer
+    if (answer.status < 200 || answer.status > 299) throw toError(answer, call.isRead)
+    return answer
   }
 
   async #send({ shop, method, path, headers, body, isRead }: Call): Promise<Answer> {
@@ -173,23 +158,4 @@ export class ShopifyClient {
 function wasUnreached(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown } }
   return typeof cause?.code === 'string' && unreachedCodes.has(cause.code)
-}
-
-/**
- * Whether a path names an object. Below `/admin/api/<version>/`: true for `script_tags/1.json`, false for `shop.json` and
- * `graphql.json`.
- */
-const namesAnObject = (path: string): boolean => path.startsWith('/admin/api/') && path.split('/').length > 5
-
-/** Parses the bucket's fill level, such as `39/40`. If the bucket is full, the next call must wait. */
-function isFull(limit: string | null): boolean {
-  const [used, all] = (limit ?? '').split('/').map(Number)
-  return used !== undefined && all !== undefined && used >= all
-}
-
-/** Extracts the `page_info` from a `link` header such as `<…?page_info=…&limit=250>; rel="next"`. */
-export function nextPage(link: string | null): string | null {
-  const next = (link ?? '').split(',').find((part) => /rel="?next"?/.test(part))
-  const address = /<([^<>]+)>/.exec(next ?? '')?.[1]
-  return address ? (URL.parse(address)?.searchParams.get('page_info') ?? null) : null
 }

@@ -1,6 +1,13 @@
-/** Converts Shopify's ids: plain numbers in REST and in our data, `gid://shopify/Product/1` in GraphQL. */
+/** Converts Shopify's ids: plain numbers in our data, its addresses and webhooks; `gid://shopify/Product/1` in GraphQL. */
 
-export type GidType = 'Collection' | 'Customer' | 'DiscountAutomaticNode' | 'Order' | 'Product'
+type GidType =
+  | 'AbandonedCheckout'
+  | 'Collection'
+  | 'Customer'
+  | 'DiscountAutomaticNode'
+  | 'Order'
+  | 'Product'
+  | 'ScriptTag'
 
 export const toGid = (type: GidType, id: string): string => `gid://shopify/${type}/${id}`
 

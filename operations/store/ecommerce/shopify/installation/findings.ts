@@ -2,25 +2,12 @@
 import type { Clock } from '#runtime/clock'
 import { AccessLost, Refused } from '#runtime/ports/errors'
 import type { Precondition, ProviderStore } from '#runtime/ports/provider'
+import { type ConnectionQuery, connectionDocument, protectedDataDocument } from '../documents/documents.ts'
 import type { ShopifyClient } from '../http/client.ts'
 import { apiVersion, type ShopifyApp } from '../http/options.ts'
 import { missingScopes, optionalScopes, requiredScopes } from './install.ts'
 import { activationLink, scriptTagsEndAt } from './scripts.ts'
 import { registeredTopics, shopifyTopics } from './webhooks.ts'
-
-interface Installation {
-  currentAppInstallation: {
-    accessScopes: { handle: string }[]
-    metafield: { value: string } | null
-  }
-}
-
-const document = `query Connection {
-  currentAppInstallation {
-    accessScopes { handle }
-    metafield(namespace: "storefront", key: "loader") { value }
-  }
-}`
 
 const fine = (code: string, message: string): Precondition => ({ code, isFine: true, message })
 const missing = (code: string, message: string, remedy: string): Precondition => ({
@@ -36,16 +23,18 @@ export async function diagnose(
   store: ProviderStore,
   { url, app, clock }: { url: string | null; app: ShopifyApp | null; clock: Clock },
 ): Promise<Precondition[]> {
-  let installation: Installation['currentAppInstallation']
+  let connection: ConnectionQuery
   try {
-    installation = (await client.graph<Installation>(store, document)).currentAppInstallation
+    connection = await client.graph(store, connectionDocument)
   } catch (error) {
     if (error instanceof AccessLost) return [missing(error.code, error.message, error.remedy)]
     throw error
   }
+  const { currentAppInstallation: installation, publicApiVersions } = connection
   const granted = installation.accessScopes.map(({ handle }) => handle)
   return [
-    fine('access', `Shopify answers, in version ${apiVersion}`),
+    fine('access', 'Shopify answers'),
+    checkVersion(publicApiVersions),
     ...checkScopes(granted),
     ...(await checkCustomerData(client, store)),
     ...(url === null ? [] : await checkWebhooks(client, store, url)),
@@ -54,6 +43,18 @@ export async function diagnose(
       ? fine('app', 'Each shop brings an app of its own: this server has none that others could install')
       : fine('app', 'This server has an app that any shop may install'),
   ]
+}
+
+/** Shopify answers a version that has ended by the oldest supported one, in which a field may be missing. */
+function checkVersion(versions: ConnectionQuery['publicApiVersions']): Precondition {
+  const isSupported = versions.some(({ handle, supported }) => handle === apiVersion && supported)
+  return isSupported
+    ? fine('version', `Shopify supports version ${apiVersion}`)
+    : missing(
+        'version',
+        `Shopify no longer supports version ${apiVersion}`,
+        'Update this server to a release that uses a later version',
+      )
 }
 
 function checkScopes(granted: readonly string[]): Precondition[] {
@@ -79,7 +80,7 @@ function checkScopes(granted: readonly string[]): Precondition[] {
 /** Checks whether the app sees customers: Shopify hides names, emails and phones from apps that it has not approved. */
 async function checkCustomerData(client: ShopifyClient, store: ProviderStore): Promise<Precondition[]> {
   try {
-    await client.graph(store, 'query ProtectedData { customers(first: 1) { nodes { id firstName } } }')
+    await client.graph(store, protectedDataDocument)
     return [fine('customer-data', 'The app may see who customers are')]
   } catch (error) {
     if (!(error instanceof Refused && error.code === 'missing-permission')) throw error

@@ -5,18 +5,19 @@
  * existing ones until March 2027. We remove them once the block works.
  */
 import { Refused } from '#runtime/ports/errors'
-import { readPages } from '#runtime/ports/pagination'
+import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { requireNoErrors, type UserError } from '../http/answers.ts'
+import {
+  deleteScriptTagDocument,
+  installationDocument,
+  type ScriptTagsQuery,
+  scriptTagsDocument,
+  tellLoaderDocument,
+} from '../documents/documents.ts'
+import { requireNoErrors } from '../http/answers.ts'
 import type { ShopifyClient } from '../http/client.ts'
+import { plainId } from '../http/ids.ts'
 
-export interface RestScript {
-  id: number
-  src: string
-  created_at: string
-}
-
-const pageSize = 250
 /** Shopify stops loading script tags on this day. */
 export const scriptTagsEndAt = Date.parse('2027-03-01T00:00:00Z')
 
@@ -25,24 +26,8 @@ export const embedBlock = 'loader'
 /** The metafield with the loader's URL; the block reads it as `app.metafields.storefront.loader`. */
 export const loaderMetafield = { namespace: 'storefront', key: 'loader' } as const
 
-const installationDocument = `query Installation {
-  currentAppInstallation {
-    id
-    app { apiKey }
-    metafield(namespace: "${loaderMetafield.namespace}", key: "${loaderMetafield.key}") { value }
-  }
-}`
-const tellDocument = `mutation TellLoader($metafields: [MetafieldsSetInput!]!) {
-  metafieldsSet(metafields: $metafields) { userErrors { field message code } }
-}`
-
-interface Installation {
-  currentAppInstallation: { id: string; app: { apiKey: string }; metafield: { value: string } | null }
-}
-
 async function readInstallation(client: ShopifyClient, store: ProviderStore) {
-  const { currentAppInstallation } = await client.graph<Installation>(store, installationDocument)
-  return currentAppInstallation
+  return (await client.graph(store, installationDocument)).currentAppInstallation
 }
 
 /** Script tags that Shopify still loads; none if the app lacks the permission, and none after `scriptTagsEndAt`. */
@@ -53,18 +38,19 @@ export async function listScripts(
 ): Promise<{ id: string; src: string; createdAt: Date }[]> {
   if (nowMs >= scriptTagsEndAt) return []
   const scripts = await listTags(client, store)
-  return scripts.map(({ id, src, created_at }) => ({ id: String(id), src, createdAt: new Date(created_at) }))
+  return scripts.map(({ id, src, createdAt }) => ({ id: plainId(id), src, createdAt: new Date(createdAt) }))
 }
 
-async function listTags(client: ShopifyClient, store: ProviderStore): Promise<RestScript[]> {
-  const scripts: RestScript[] = []
-  const read = (page: string | null) =>
-    client.rest<{ script_tags: RestScript[] }>(store, {
-      path: 'script_tags.json',
-      query: { limit: pageSize, ...(page ? { page_info: page } : {}) },
-    })
+async function listTags(
+  client: ShopifyClient,
+  store: ProviderStore,
+): Promise<ScriptTagsQuery['scriptTags']['nodes']> {
+  const scripts: ScriptTagsQuery['scriptTags']['nodes'] = []
+  const read = (after: string | null) => client.graph(store, scriptTagsDocument, { after })
   try {
-    for await (const { body } of readPages(read, ({ next }) => next)) scripts.push(...body.script_tags)
+    for await (const { scriptTags } of readPages(read, (page) => getEndCursor(page.scriptTags.pageInfo))) {
+      scripts.push(...scriptTags.nodes)
+    }
   } catch (error) {
     // Newer apps do not request this permission and have no tags.
     if (error instanceof Refused && error.code === 'missing-permission') return []
@@ -87,12 +73,8 @@ export async function setLoaderUrl(
   const { id: ownerId, metafield } = await readInstallation(client, store)
   if (metafield?.value !== src) {
     const written = { ...loaderMetafield, ownerId, type: 'single_line_text_field', value: src }
-    const { metafieldsSet } = await client.graph<{ metafieldsSet: { userErrors: UserError[] } }>(
-      store,
-      tellDocument,
-      { metafields: [written] },
-    )
-    requireNoErrors(metafieldsSet.userErrors)
+    const { metafieldsSet } = await client.graph(store, tellLoaderDocument, { metafields: [written] })
+    requireNoErrors(metafieldsSet?.userErrors ?? [])
   }
   const scripts = await listScripts(client, store, nowMs)
   return { id: scripts.find((script) => script.src === src)?.id ?? null }
@@ -105,10 +87,12 @@ export async function removeTags(
   { src }: { src: string },
 ): Promise<void> {
   for (const { id } of (await listTags(client, store)).filter((script) => script.src === src)) {
-    await client.rest(store, { method: 'DELETE', path: `script_tags/${id}.json` }).catch((error: unknown) => {
-      // Another call has removed the script tag already.
-      if (!(error instanceof Refused && error.code === 'not-found')) throw error
-    })
+    const { scriptTagDelete } = await client.graph(store, deleteScriptTagDocument, { id })
+    const errors = scriptTagDelete?.userErrors ?? []
+    if (errors.length === 0) continue
+    // Another call may have removed the script tag already.
+    const tags = await listTags(client, store)
+    if (tags.some((script) => script.id === id)) requireNoErrors(errors)
   }
 }
 

@@ -1,11 +1,18 @@
 /** Registers Shopify's webhooks by topic and URL, checks their signatures and parses them. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { Refused, Unavailable } from '#runtime/ports/errors'
+import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import { isPlausible } from '#runtime/values/sanitize'
 import type { WebhookTopic } from '../../port.ts'
+import {
+  createWebhookDocument,
+  type WebhookSubscriptionTopic,
+  webhooksDocument,
+} from '../documents/documents.ts'
+import { requireNoErrors } from '../http/answers.ts'
 import type { ShopifyClient } from '../http/client.ts'
-import { toInstant } from '../http/ids.ts'
+import { plainId, toInstant } from '../http/ids.ts'
 
 /**
  * Shopify's topics by our topics. `products/update` also reports changes of the stock. `order.updated` also registers the
@@ -36,11 +43,9 @@ function findKinds(topic: string): string[] {
   return (Object.keys(topicsByKind) as WebhookTopic[]).filter((kind) => topicsByKind[kind].includes(topic))
 }
 
-interface RestWebhook {
-  id: number
-  topic: string
-  address: string
-}
+/** A topic as GraphQL writes it: `orders/create` is `ORDERS_CREATE`. */
+const toGraphTopic = (topic: string): WebhookSubscriptionTopic =>
+  topic.replace('/', '_').toUpperCase() as WebhookSubscriptionTopic
 
 /** `webhookId` joins the ids of all of Shopify's webhooks for the topic. */
 export async function registerWebhook(
@@ -55,7 +60,7 @@ export async function registerWebhook(
     )
   }
   const known = await registeredTopics(client, store, url)
-  const ids: number[] = []
+  const ids: string[] = []
   let created = false
   for (const their of topicsByKind[topic]) {
     const there = known.get(their)
@@ -69,32 +74,39 @@ export async function registerWebhook(
 export async function registeredTopics(
   client: ShopifyClient,
   store: ProviderStore,
-  address: string,
-): Promise<Map<string, number>> {
-  const { body } = await client.rest<{ webhooks: RestWebhook[] }>(store, {
-    path: 'webhooks.json',
-    query: { address, limit: 250 },
-  })
-  return new Map(body.webhooks.filter((each) => each.address === address).map(({ topic, id }) => [topic, id]))
+  uri: string,
+): Promise<Map<string, string>> {
+  const ids = new Map<string, string>()
+  const read = (after: string | null) => client.graph(store, webhooksDocument, { uri, after })
+  for await (const { webhookSubscriptions } of readPages(read, (page) =>
+    getEndCursor(page.webhookSubscriptions.pageInfo),
+  )) {
+    for (const each of webhookSubscriptions.nodes) {
+      const topic = shopifyTopics.find((its) => toGraphTopic(its) === each.topic)
+      if (topic !== undefined && each.uri === uri) ids.set(topic, plainId(each.id))
+    }
+  }
+  return ids
 }
 
 async function createWebhook(
   client: ShopifyClient,
   store: ProviderStore,
   topic: string,
-  address: string,
-): Promise<number> {
+  uri: string,
+): Promise<string> {
   try {
-    const { body } = await client.rest<{ webhook: RestWebhook }>(store, {
-      method: 'POST',
-      path: 'webhooks.json',
-      body: { webhook: { topic, address, format: 'json' } },
+    const { webhookSubscriptionCreate: made } = await client.graph(store, createWebhookDocument, {
+      topic: toGraphTopic(topic),
+      uri,
     })
-    return body.webhook.id
+    requireNoErrors(made?.userErrors ?? [])
+    if (made?.webhookSubscription) return plainId(made.webhookSubscription.id)
+    throw new Unavailable('unknown', 'Shopify did not say whether it registered the webhook')
   } catch (error) {
     const mayBeThere =
       error instanceof Refused || (error instanceof Unavailable && error.accepted === 'unknown')
-    const other = mayBeThere ? (await registeredTopics(client, store, address)).get(topic) : undefined
+    const other = mayBeThere ? (await registeredTopics(client, store, uri)).get(topic) : undefined
     if (other !== undefined) return other
     throw error
   }
