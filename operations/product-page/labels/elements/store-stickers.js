@@ -34,7 +34,7 @@ export default {
   css: `
 :host { display: contents; }
 ${overCss}.sticker { width: var(--width); }
-.sticker.words { min-width: min-content; padding: 4px 6px; border-radius: 4px; font-weight: 700; line-height: 1.15;
+.sticker.words { min-width: min-content; overflow-wrap: normal; padding: 4px 6px; border-radius: 4px; font-weight: 700; line-height: 1.15;
   font-size: clamp(11px, 3.6cqi, 18px); }
 img { display: block; width: 100%; height: auto; }
 `,
