@@ -78,7 +78,7 @@ function clearHeader() {
 /** Whether it is a bar of the theme at the window's bottom: a button to buy (Horizon), or a note about cookies. */
 function isBar(each) {
   const { width, height, bottom } = each.getBoundingClientRect()
-  if (width < innerWidth / 2 || height > innerHeight / 3 || bottom < innerHeight - 24) return false
+  if (width < innerWidth / 3 || height > innerHeight / 3 || bottom < innerHeight - 48) return false
   return /fixed|sticky/.test(getComputedStyle(each).position)
 }
 
@@ -86,7 +86,7 @@ function isBar(each) {
 function clearBar() {
   let height = 0
   for (const x of [24, innerWidth / 2, innerWidth - 24]) {
-    for (let each of document.elementsFromPoint(x, innerHeight - 8)) {
+    for (let each of document.elementsFromPoint(x, innerHeight - 32)) {
       if (each.closest('[data-store-spot]')) continue
       while (each && !isBar(each)) each = each.parentElement
       if (each) height = Math.max(height, innerHeight - each.getBoundingClientRect().top)
