@@ -128,13 +128,6 @@ const siblings = (each, side) => {
   return found
 }
 
-/** The box of all the pictures, without what else is in `around`, such as the buttons of a slider. */
-function findRow([first, ...others], around) {
-  let box = first
-  while (box && box !== around && !others.every((each) => box.contains(each))) box = box.parentElement
-  return box?.offsetHeight > 0 ? box : null
-}
-
 /**
  * The picture next to the host or to one of its ancestors, before it if there is one. A gallery may have one form for
  * phones and one for desktops, of which one is hidden, and small pictures to choose from: the largest is taken. A row of
@@ -150,7 +143,7 @@ function findPicture(host) {
     if (around) {
       const pictures = find(around)
       const large = pictures.filter((at) => at.offsetWidth > around.offsetWidth / 2)
-      return pictures.length === 1 ? pictures[0] : (findRow(large, around) ?? around)
+      return pictures.length === 1 ? pictures[0] : large.length === 1 ? large[0] : around
     }
     if (each.dataset.productId || each.dataset.storeCard) return null
   }
