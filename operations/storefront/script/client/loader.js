@@ -275,11 +275,6 @@ const api = {
 }
 window.storefront = api
 
-// The popup opens once its module is loaded.
-document.addEventListener('storefront:open-popup', () => {
-  api.isPopupAsked = true
-})
-
 // The first `refresh` runs in a task of its own, so that the page stays responsive. On a prerendered page it waits
 // until the shopper opens the page, so that nothing is counted before.
 ready = new Promise((resolve) => {
