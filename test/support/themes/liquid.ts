@@ -32,13 +32,16 @@ export class Theme {
   readonly #folder: string
   readonly #engine: Liquid
   readonly #locale: Any
+  readonly #choices: Scope
   readonly #schemas = new Map<string, Any>()
   readonly settings: Scope
   /** The style sheets of `{% stylesheet %}` by file, which Shopify serves in one file. */
   readonly styles = new Map<string, string>()
 
-  constructor(folder: string) {
+  /** `choices` are settings of the theme and of its sections by name, instead of the published ones. */
+  constructor(folder: string, choices: Scope = {}) {
     this.#folder = folder
+    this.#choices = choices
     this.#locale = this.#json('locales/en.default.json')
     const inFolder = (name: string) => `${folder}/${name}`
     this.#engine = new Liquid({
@@ -107,16 +110,20 @@ export class Theme {
     )
     const data = this.#json('config/settings_data.json')
     const preset = data.presets?.[data.current] ?? data.current
-    const settings: Scope = { ...Object.fromEntries(defaults), ...preset }
+    const settings: Scope = { ...Object.fromEntries(defaults), ...preset, ...this.#choices }
     const { color_schemes: schemes = {} } = settings
     settings.color_schemes = Object.entries(schemes).map(([id, scheme]) => ({
       id,
       settings: mapValues((scheme as Any).settings, toColor),
     }))
+    const palette: Scope = settings.color_palette ?? {}
     for (const [name, value] of Object.entries(settings)) {
       if (name.startsWith('type_') && name.endsWith('_font')) settings[name] = font
       else if (name === 'color_palette') settings[name] = mapValues(value, toColor)
-      else if (typeof value === 'string') settings[name] = toColor(value)
+      else if (typeof value === 'string') {
+        const [, named] = /^\{\{ settings\.color_palette\.(\w+) \}\}$/.exec(value) ?? []
+        settings[name] = toColor(named ? palette[named] : value)
+      }
     }
     return settings
   }
@@ -138,12 +145,11 @@ export class Theme {
       template: name,
       canonical_url: '/',
       page_title: scope.product?.title ?? 'Shop',
-      linklists: { 'main-menu': { links: [] }, footer: { links: [] } },
+      linklists: { 'main-menu': menu, footer: menu },
       collections: { all: scope.collection },
       closest: { product: scope.product, collection: scope.collection },
       current_tags: [],
       current_page: 1,
-      predictive_search: { performed: false, resources: {} },
       recommendations: { performed: true, products: scope.products, products_count: scope.products.length },
       ...scope,
     }
@@ -160,7 +166,9 @@ export class Theme {
 
   /** The settings with their defaults; a text may contain Liquid itself (a dynamic source). */
   async #resolve(schema: Any, given: Scope, globals: Scope): Promise<Scope> {
-    const all: Scope = { ...defaultsOf(schema.settings), ...given }
+    const known = defaultsOf(schema.settings)
+    const chosen = Object.entries(this.#choices).filter(([name]) => name in known)
+    const all: Scope = { ...known, ...given, ...Object.fromEntries(chosen) }
     for (const [name, value] of Object.entries(all)) {
       if (typeof value !== 'string') continue
       const whole = /^\s*\{\{([^{}|]+)\}\}\s*$/.exec(value)
@@ -367,6 +375,34 @@ const font = {
   'system?': true,
 }
 
+const toHandle = (text: unknown): string =>
+  String(text ?? '')
+    .toLowerCase()
+    .replace(/\W+/g, '-')
+
+const link = (title: string, url: string, links: Scope[] = []): Scope => ({
+  ...{
+    title,
+    url,
+    links,
+    handle: toHandle(title),
+    levels: links.length > 0 ? 1 : 0,
+    type: 'collection_link',
+  },
+  ...{ active: false, current: false, child_active: false },
+})
+const menu: Scope = {
+  title: 'Menu',
+  levels: 2,
+  links: [
+    link('Products', '/collections/all', [
+      link('New', '/collections/new'),
+      link('Gifts', '/collections/gifts'),
+    ]),
+    link('Cart', '/cart'),
+  ],
+}
+
 const routes = {
   ...{ root_url: '/', cart_url: '/cart', cart_add_url: '/cart/add', cart_change_url: '/cart/change' },
   ...{ cart_update_url: '/cart/update', search_url: '/search', predictive_search_url: '/search/suggest' },
@@ -380,10 +416,6 @@ const formActions: Record<string, string> = {
   localization: '/localization',
 }
 
-const toHandle = (text: unknown): string =>
-  String(text ?? '')
-    .toLowerCase()
-    .replace(/\W+/g, '-')
 const sourceOf = (media: Any): string =>
   typeof media === 'string' ? media : (media?.src ?? media?.preview_image?.src ?? '/image.svg')
 const nothing = (): string => ''

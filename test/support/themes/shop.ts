@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Theme } from './liquid.ts'
+import { listProducts } from './listing.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: Liquid's values have any shape
 type Any = any
@@ -87,9 +88,15 @@ function makeProduct({ id, handle, title, variants: given }: ProductOf, chosen: 
   )
   const option = { name: 'Size', position: 1, selected_value: selected.title, values }
   return {
+    object_type: 'product',
     ...{ id: Number(id), handle, title, url: `/products/${handle}`, vendor: 'Shop', type: 'Thing', tags: [] },
     ...{ price: selected.price, price_min: selected.price, price_max: selected.price, price_varies: false },
-    ...{ compare_at_price: null, available: true, variants, variants_count: variants.length },
+    ...{
+      compare_at_price: null,
+      available: variants.some((each) => each.available),
+      variants,
+      variants_count: variants.length,
+    },
     ...{ selected_or_first_available_variant: selected, first_available_variant: selected },
     selected_variant: chosen ? selected : null,
     has_only_default_variant: hasOne,
@@ -136,6 +143,8 @@ const standard = (kind) => class extends Event {
   constructor(given = {}) { super(nameOf(kind), { bubbles: true }); Object.assign(this, given) }
   static createPromise() { return Promise.withResolvers() }
   static createCartFromAjaxResponse(cart) { return cart }
+  static parseProductFilters() {}
+  static getSortKey() {}
 }
 ${[
   'CartDiscountUpdate',
@@ -151,6 +160,15 @@ ${[
   .join('\n')}
 export const createViewEventElement = (Base = HTMLElement) => class extends Base {}
 `
+
+/** Settings, also of sections, that merchants often choose. */
+const choices: Record<ThemeName, Record<string, unknown>> = {
+  dawn: { cart_type: 'drawer', quick_add: 'standard' },
+  horizon: {
+    ...{ cart_type: 'drawer', auto_open_cart_drawer: true, quick_add: true, mobile_quick_add: true },
+    ...{ enable_sticky_add_to_cart: true, page_transition_enabled: true, transition_to_main_product: true },
+  },
+}
 
 export interface ThemeShop {
   origin: string
@@ -169,7 +187,7 @@ export async function openThemeShop(
   products: readonly ProductOf[] = threeProducts,
 ): Promise<ThemeShop> {
   const folder = unpack(name)
-  const theme = new Theme(folder)
+  const theme = new Theme(folder, choices[name])
   const missing: string[] = []
   let lines: { variantId: string; quantity: number }[] = []
 
@@ -218,26 +236,8 @@ export async function openThemeShop(
   })
 
   function scopeOf(url: URL): { template: string; scope: Any } | null {
-    const shown = (url.searchParams.get('page') === '2' ? [...products].reverse() : products).map((each) =>
-      makeProduct(each, null),
-    )
-    const collection = {
-      ...{
-        title: 'Products',
-        handle: 'all',
-        url: '/collections/all',
-        description: '',
-        products: shown,
-        filters: [],
-      },
-      ...{ products_count: shown.length, all_products_count: shown.length, metafields: {} },
-      ...{
-        sort_options: [{ name: 'Featured', value: 'manual' }],
-        sort_by: 'manual',
-        default_sort_by: 'manual',
-      },
-    }
-    const scope: Any = { collection, products: shown, cart: readCart() }
+    const all = products.map((each) => makeProduct(each, null))
+    const scope: Any = { ...listProducts(url, all), cart: readCart() }
     const handle = /^\/(?:collections\/[^/]+\/)?products\/([^/]+)$/.exec(url.pathname)?.[1]
     if (handle) {
       const owner = find(handle)

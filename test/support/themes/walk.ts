@@ -66,3 +66,45 @@ export const seeAll = `(async () => {
   }
   document.querySelector('main').scrollIntoView({ behavior: 'instant', block: 'start' })
 })()`
+
+/**
+ * Visible links and controls of the theme within `selector` that something of ours covers in their middle; `isScrolled`:
+ * each is scrolled to before.
+ */
+export const findCovered = (page: Page, selector: string, isScrolled = false): Promise<string[]> =>
+  page.evaluate(`(async () => {
+    const isSeen = (each) => each.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+    const around = [...document.querySelectorAll(${JSON.stringify(selector)})].filter(isSeen)
+    if (around.length === 0) return ['nothing is visible within ' + ${JSON.stringify(selector)}]
+    const covered = []
+    for (const each of around.flatMap((one) => [...one.querySelectorAll('a[href], button, input, select, summary')])) {
+      // A link over a whole card, which follows clicks on our elements in it by a handler of its own (Horizon).
+      if (!isSeen(each) || each.offsetWidth < 3 || each.matches('[data-store-spot] *, .product-card__link, .visually-hidden')) continue
+      if (${isScrolled}) each.scrollIntoView({ block: 'center', behavior: 'instant' })
+      const { x, y, width, height } = each.getBoundingClientRect()
+      const at = document.elementFromPoint(x + width / 2, y + height / 2)
+      const ours = at?.closest('[data-store-spot]') ?? (at?.localName.startsWith('store-') ? at : null)
+      if (ours) covered.push(each.className + ' under ' + ours.localName + ' ' + (ours.dataset.storeSpot ?? ''))
+    }
+    return covered
+  })()`)
+
+/** Ours in a picture's corner that lie over a badge of the theme. */
+export const hearts = `[...document.querySelectorAll('store-wishlist-button[placement=corner]')].flatMap((each) => {
+  const one = each.getBoundingClientRect()
+  return [...document.querySelectorAll('main [class*="badge" i]')]
+    .filter((badge) => badge.innerText.trim() && !badge.closest('[data-store-spot]'))
+    .map((badge) => [badge, badge.getBoundingClientRect()])
+    .filter(([, two]) => one.left < two.right && two.left < one.right && one.top < two.bottom && two.top < one.bottom)
+    .map(([badge]) => badge.className)
+})`
+
+/** How far the stickers' frame is from the picture that it covers, in pixels; null while it is not drawn. */
+export const stickerDistance = `(() => {
+  const frame = document.querySelector('store-stickers:not([product-id])')?.shadowRoot?.querySelector('.over')
+  if (!frame || getComputedStyle(frame).visibility !== 'visible') return null
+  const { left, top } = frame.getBoundingClientRect()
+  const all = [...document.querySelectorAll('main img')].filter((each) => each.offsetWidth > 150)
+  return Math.round(Math.min(...all.map((each) => each.getBoundingClientRect())
+    .map((box) => Math.abs(box.left - left) + Math.abs(box.top - top))))
+})()`

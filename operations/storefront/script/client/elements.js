@@ -26,7 +26,7 @@ a { color: inherit; }
 .fault { color: #b91c1c; background: #fff; font-size: 14px; margin: 4px 0; padding: 0 4px; border-radius: 4px; text-align: start; }
 .action { border: 0; padding: 10px 18px; border-radius: 6px; min-height: 40px; }
 dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); max-height: calc(100dvh - 16px); overflow: auto; }
-.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.hidden { position: fixed; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (forced-colors: active) { button, .button, .action, .alert, .bar, .bubble, dialog { outline: 1px solid; outline-offset: -1px; } :focus-visible { outline-width: 3px; } }
 @media print { :host([data-floats]), dialog { display: none !important; } }
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }

@@ -117,19 +117,32 @@ export function createFixedPlace(name, asked) {
   made.dataset.storeSpot = name
   const how = sides[1] ?? 'static'
   const isFixed = how === 'fixed'
-  const from = isFixed ? heightVariable(`${block}-sticky`) : 0
+  const from = `calc(${isFixed ? heightVariable(`${block}-sticky`) : '0px'} + ${heightVariable(`${block}-theme`)})`
   Object.assign(made.style, { ...bare, [block]: from, position: how, zIndex: layer(isFixed ? 6 : 0) })
   // A body that is a flex column could shrink the strip to the width of its content.
   Object.assign(made.style, { alignSelf: 'stretch', flexShrink: 0 })
   if (isFixed) made.style.insetInline = 0
   const holder = findHolder(made)
   if (block === 'bottom') holder.append(made)
-  else if (holder === root) document.body.before(made)
-  else holder.prepend(made)
+  else if (holder === root) {
+    document.body.before(made)
+    if (how === 'sticky') growRoot()
+  } else holder.prepend(made)
   watchLayers()
   if (how !== 'static') measure(made, `${block}-${how}`)
   if (how === 'sticky') scrollBeside(block, findScroller() ?? root)
   return made
+}
+
+/**
+ * A root with the window's height (Dawn) would hold a sticky strip only for the first window. With its content's height
+ * instead, a body that is at least as high as the root needs the window's height.
+ */
+function growRoot() {
+  if (root.offsetHeight >= root.scrollHeight) return
+  const { style } = document.body
+  if (getComputedStyle(document.body).minHeight.endsWith('%')) style.minHeight = '100vh'
+  root.style.height = 'auto'
 }
 
 /**
@@ -200,7 +213,7 @@ const getRank = ({ inline, isLasting }) => sides.indexOf(inline) + (isLasting ? 
 function layOutEdge(block) {
   const isRtl = getComputedStyle(document.body).direction === 'rtl'
   const all = [...corners].filter(([, each]) => each.block === block)
-  const edge = `${heightVariable(`${block}-sticky`)} + ${heightVariable(`${block}-fixed`)}`
+  const edge = ['sticky', 'fixed', 'theme'].map((each) => heightVariable(`${block}-${each}`)).join(' + ')
   const covered = []
   // The current row of corners: height of the rows below, its own height and offset, and the window's remaining width.
   let row = { below: 0, height: 0, left: 0, y: 0 }

@@ -1,5 +1,5 @@
-// Keeps bars, buttons and alerts, which float over the page, behind the theme's open drawers and dialogs, and moves the
-// theme's sticky header below our bar. Also reads how far the page is scrolled, whatever element scrolls.
+// Keeps bars, buttons and alerts, which float over the page, behind the theme's open drawers and dialogs and above its bar
+// at the window's bottom, and moves the theme's sticky header below our bar. Also reads how far the page is scrolled, whatever element scrolls.
 
 const root = globalThis.document?.documentElement
 /** The layer of what floats; merchants may set `--storefront-layer`. Ours are at most six above it. */
@@ -75,7 +75,30 @@ function clearHeader() {
   }
 }
 
-/** Now and once more: drawers and headers slide in. */
+/** Whether it is a bar of the theme at the window's bottom: a button to buy (Horizon), or a note about cookies. */
+function isBar(each) {
+  const { width, height, bottom } = each.getBoundingClientRect()
+  if (width < innerWidth / 3 || height > innerHeight / 3 || bottom < innerHeight - 48) return false
+  return /fixed|sticky/.test(getComputedStyle(each).position)
+}
+
+/** Publishes the height of the theme's bar at the window's bottom, so that ours are placed above it. */
+function clearBar() {
+  let height = 0
+  for (const x of [24, innerWidth / 2, innerWidth - 24]) {
+    for (let each of document.elementsFromPoint(x, innerHeight - 32)) {
+      if (each.closest('[data-store-spot]')) continue
+      while (each && !isBar(each)) each = each.parentElement
+      if (each) height = Math.max(height, innerHeight - each.getBoundingClientRect().top)
+    }
+  }
+  const { style } = root
+  const text = `${height}px`
+  const name = '--storefront-bottom-theme'
+  if ((style.getPropertyValue(name) || '0px') !== text) style.setProperty(name, text)
+}
+
+/** Now and once more: drawers, headers and bars slide in. */
 function later(look) {
   for (const ms of [50, 600]) setTimeout(look, ms)
 }
@@ -86,13 +109,15 @@ export function watchLayers() {
   if (isWatching) return
   isWatching = true
   isLockedAlways = isLocked()
-  new MutationObserver(stepBack).observe(root, { attributes: true, attributeFilter: ['class', 'style'] })
-  new MutationObserver(stepBack).observe(document.body, {
-    attributes: true,
-    attributeFilter: ['class', 'style'],
-  })
+  const watch = new MutationObserver(stepBack)
+  // A dialog may open long after the click, once its content is loaded.
+  watch.observe(document, { subtree: true, attributeFilter: ['open', 'aria-modal'] })
+  for (const each of [root, document.body]) watch.observe(each, { attributeFilter: ['class', 'style'] })
   for (const type of ['click', 'keydown']) addEventListener(type, () => later(stepBack), true)
-  const soon = () => later(clearHeader)
+  const soon = () => {
+    later(clearHeader)
+    later(clearBar)
+  }
   let timer
   const onScroll = () => {
     clearTimeout(timer)

@@ -228,11 +228,11 @@ async function load(mine) {
 
 /** Places elements again after the theme has redrawn a part of the page. `isDisturbed`: something placed is gone. */
 async function onRedraw(isDisturbed) {
+  const mine = turn
   const before = now
   const next = await read(before)
-  if (now !== before || (next === before && !isDisturbed)) return
-  now = next
-  await placeAll()
+  // Reads that overlap share their data: each places what it was the last to know.
+  if (mine === turn && (next !== before || isDisturbed)) await placeAll()
 }
 
 /** Reads page, product and data. Runs again in shops that change pages without loading them. */

@@ -1,9 +1,10 @@
 // Places elements over a product's picture: finds the picture, and shares its corners among several elements.
 
 import { h, useEffect, useRef } from './elements.js'
+import { watchScroll } from './layers.js'
 
 export const overCss = `
-.over { position: absolute; inset: 0 auto auto 0; visibility: hidden; pointer-events: none; z-index: 2; container-type: inline-size; text-align: center; }
+.over { position: absolute; inset: 0 auto auto 0; visibility: hidden; pointer-events: none; z-index: 2; container-type: inline-size; overflow-x: clip; text-align: center; }
 .corner { position: absolute; display: flex; flex-direction: column; gap: 4px; width: 100%; padding: 6px; }
 .top-left, .top-right { inset-block-start: 0; }
 .bottom-left, .bottom-right { inset-block-end: 0; flex-direction: column-reverse; }
@@ -49,18 +50,33 @@ export function useOver(over, host, isWanted) {
   useEffect(() => {
     if (!isWanted) return
     let seen
+    let stop = () => {}
+    const move = () => scheduleMove(over.current, seen)
     const watch = new ResizeObserver(() => {
       const picture = findPicture(host)
       if (!picture) return
       if (picture !== seen) {
         seen = picture
         for (const each of [picture, picture.parentElement]) if (each !== document.body) watch.observe(each)
+        stop()
+        stop = movesAlone(picture, host) ? watchScroll(move) : () => {}
       }
-      scheduleMove(over.current, picture)
+      move()
     })
     watch.observe(document.body)
-    return () => watch.disconnect()
+    return () => {
+      watch.disconnect()
+      stop()
+    }
   }, [host, isWanted])
+}
+
+/** Whether the picture is in a sticky box that the host is not in: then it moves while the page scrolls. */
+function movesAlone(picture, host) {
+  for (let box = picture; box && !box.contains(host); box = box.parentElement) {
+    if (getComputedStyle(box).position === 'sticky') return true
+  }
+  return false
 }
 
 const due = new Map()

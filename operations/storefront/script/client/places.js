@@ -61,11 +61,15 @@ export function watchRedraws(onRedraw) {
     placed = placed.filter((each) => each.isConnected)
     onRedraw(placed.length < before)
   }
+  const isText = ({ nodeType }) => nodeType !== Node.ELEMENT_NODE
   const isOurs = ({ addedNodes, removedNodes }) =>
-    removedNodes.length === 0 && [...addedNodes].every((each) => /^(store-|#)/.test(each.localName ?? '#'))
+    [...removedNodes].every(isText) &&
+    [...addedNodes].every((each) => isText(each) || each.localName.startsWith('store-'))
   watch = new MutationObserver((records) => {
     if (!timer && !records.every(isOurs)) timer = setTimeout(look, 100)
   })
+  // The theme may have added products since the page's data was requested.
+  timer = setTimeout(look, 100)
   watch.observe(root, { childList: true, subtree: true })
 }
 
@@ -98,7 +102,8 @@ function put(tag, at, side, attributes, rank) {
 
 /** Places the wanted elements of the page `now`, in the order of all `elements`. One that fails leaves out no other. */
 export async function placeAll(wanted, now, { api, bring, elements, quiet }) {
-  const cards = findCards(now.productId, now.handles)
+  // A card whose data is still to come is left for the pass that comes with it.
+  const cards = findCards(now.productId, now.handles).filter(([, id]) => now.widgets.cards[id])
   const isSpotted = spotsOn(now.page)
   await Promise.all(
     wanted.map(async (each) => {
@@ -134,8 +139,7 @@ const sameAs = (tag, { placement }) =>
  * Finds the picture's nearest block container, for an element in the picture's corner, which is placed relative to it. An
  * inline link cannot be such a container. Null if the theme itself positions one, now or once it is visible.
  */
-function findCorner(made, within) {
-  if (made.getAttribute('placement') !== 'corner') return null
+function findCorner({ made, within }) {
   const isHolder = (each) =>
     !/^(inline|contents)$/.test(getComputedStyle(each).display) && each.querySelector('img, picture, video')
   let holder = made.parentElement
@@ -144,10 +148,28 @@ function findCorner(made, within) {
   return getComputedStyle(holder).position === 'static' ? holder : null
 }
 
+const wishSize = 56
+/** How far an element in the picture's upper corner must move down, below a badge of the theme ("Sold out" in Horizon). */
+function measureBadge(made, within) {
+  const around = made.offsetParent
+  if (!around || within === document.body) return 0
+  const { top, left, right } = around.getBoundingClientRect()
+  const isRtl = getComputedStyle(around).direction === 'rtl'
+  const bottoms = [...within.querySelectorAll('[class*="badge" i]')]
+    .filter((each) => each.innerText?.trim())
+    .map((each) => each.getBoundingClientRect())
+    .filter((box) => box.top < top + wishSize && box.bottom > top)
+    .filter((box) => (isRtl ? box.left < left + wishSize : box.right > right - wishSize))
+    .map((box) => box.bottom - top)
+  return Math.max(0, ...bottoms)
+}
+
 /** Measures before it changes, because a measurement after each change would force a layout each time. */
 function holdCorners(all) {
-  const holders = all.map(({ made, within }) => findCorner(made, within))
-  for (const holder of holders) if (holder) holder.style.position = 'relative'
+  const corners = all.filter(({ made }) => made.getAttribute('placement') === 'corner')
+  for (const holder of corners.map(findCorner)) if (holder) holder.style.position = 'relative'
+  const below = corners.map(({ made, within }) => measureBadge(made, within))
+  for (const [at, { made }] of corners.entries()) if (below[at]) made.style.top = `${below[at]}px`
 }
 
 /** Finds a spot, and whether it is in a column of flexible boxes, where an element takes the whole width as a block does. */

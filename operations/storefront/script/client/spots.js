@@ -5,7 +5,8 @@
  * Spots by name. `in` are selectors, the more precise ones first: Shopify's Dawn and the themes derived from it, Horizon,
  * WooCommerce's Storefront, PrestaShop's Classic, Nuvemshop. `side` is where an element is inserted, relative to the
  * found node. `has`: what a node must show to be preferred. `isOuter`: if the found node
- * is its parent's only child, the parent is used. `isInColumn`: the element stays in the node's own column.
+ * is its parent's only child, the parent is used. `isInColumn`: the element stays in the node's own column. `isSticky`: it
+ * stays with a part of the node that is sticky.
  */
 const galleries = {
   in: [
@@ -49,7 +50,7 @@ const cardTitles = {
 }
 const spots = {
   floating: { in: ['body'], side: 'append' },
-  gallery: { ...galleries, side: 'append' },
+  gallery: { ...galleries, side: 'append', isSticky: true },
   'below-gallery': { ...galleries, side: 'after', isInColumn: true },
   'above-title': { ...titles, side: 'before' },
   'below-title': { ...titles, side: 'after' },
@@ -148,6 +149,10 @@ function findOuter(at, root, { isOuter, isInColumn }) {
   return found
 }
 
+/** The part of a gallery that stays in view while the page scrolls, or the gallery. */
+const findSticky = (at) =>
+  [...at.children].find((each) => getComputedStyle(each).position === 'sticky' && find(each, pictures)) ?? at
+
 /**
  * Finds a spot in the page, outside the cards of other products than `productId`, or in a card: `{ at, side }`, or null.
  * A mark of the theme takes precedence.
@@ -167,7 +172,7 @@ export function findSpot(root, name, productId) {
     all.find(isShown) ??
     all[0]
   if (!at) return null
-  if (!/after|before/.test(side)) return { at, side }
+  if (!/after|before/.test(side)) return { at: spot.isSticky ? findSticky(at) : at, side }
   const outer = findOuter(at, root, spot)
   const isColumn =
     spot.isInColumn &&

@@ -6,10 +6,21 @@ import saveCountdown from '#operations/bars/countdown/api/save-settings'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { whenFileEnds } from '#test/support/closing'
 import { serveMedia } from '#test/support/demo-media'
+import { findViolations } from '#test/support/demo-shop'
 import { everythingOn } from '#test/support/every-element'
 import { connectedStore } from '#test/support/platform'
 import { hasThemes, openThemeShop, type ThemeName, themeNames } from '#test/support/themes/shop'
-import { productWidgets, readCards, readPlaces, seeAll, shown, topOf } from '#test/support/themes/walk'
+import {
+  findCovered,
+  hearts,
+  productWidgets,
+  readCards,
+  readPlaces,
+  seeAll,
+  shown,
+  stickerDistance,
+  topOf,
+} from '#test/support/themes/walk'
 
 const { app, url } = await servedApp()
 const themeScript = readFileSync(
@@ -53,23 +64,16 @@ async function visitTheme(name: ThemeName, width: number, path: string) {
   return { ...opened, ...theme }
 }
 
-/** `reachable`, `absent`, or the name of the element that a click would meet instead. */
-const findReach = (page: Page, selector: string): Promise<string> =>
-  page.evaluate(`(() => {
-    const each = ${shown(selector)}
-    if (!each) return 'absent'
-    const box = each.getBoundingClientRect()
-    const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
-    return at && (each.contains(at) || at.contains(each)) ? 'reachable' : 'under ' + at?.localName
-  })()`)
-
-/** Replaces the section of the list by the one that the shop renders for the next page. */
-const redrawList = `(async () => {
-  const section = document.querySelector('[id^="shopify-section-template"]:has(a[href*="/products/"])')
-  const id = section.id.replace('shopify-section-', '')
-  const answer = await fetch(location.pathname + '?page=2&section_id=' + id)
-  section.innerHTML = await answer.text()
+/** Chooses sold-out products in the theme's own filter. */
+const filterSoldOut = `(() => {
+  const all = [...document.querySelectorAll('input[name="filter.v.availability"][value="0"]')]
+  const field = all.find((each) => each.offsetHeight > 0) ?? all[0]
+  field.checked = true
+  for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }))
 })()`
+
+const readLayer = (page: Page): Promise<string> =>
+  page.evaluate(`document.documentElement.style.getPropertyValue('--storefront-layer')`)
 
 const widths = [1280, 390]
 const cases = themeNames.flatMap((name) => widths.map((width) => [name, width] as const))
@@ -79,17 +83,23 @@ const selectors = {
     price: '.product__info-container .price',
     buy: '.product-form [name="add"]',
     variant: 'variant-selects input[type=radio]',
-    checkout: '#cart-notification-button, .cart-notification__links button',
-    header: '.header__heading-link',
+    header: '.shopify-section-group-header-group',
+    cart: 'cart-drawer .drawer__inner',
+    search: ['.header__search summary', '.search-modal'],
+    menu: ['header-drawer summary', '#menu-drawer'],
+    quick: ['modal-opener button', 'quick-add-modal[open] [role="dialog"]'],
   },
   horizon: {
     price: '.product-details product-price',
     buy: 'product-form-component [type="submit"]',
     variant: 'variant-picker input[type=radio]',
-    checkout: null,
-    header: '.header-logo',
+    header: '#header-component',
+    cart: 'dialog.theme-drawer__dialog[open]',
+    search: ['.search-action button', '#search-modal dialog[open]'],
+    menu: ['#Details-menu-drawer-container summary', '#Details-menu-drawer-container'],
+    quick: ['.quick-add__button--choose', '#quick-add-dialog dialog[open]'],
   },
-}
+} as const
 
 describe.skipIf(!shop)('the themes of ../shared/themes', () => {
   test.each(cases)(
@@ -121,37 +131,105 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
       const after = await readPlaces(page)
       expect(after.map((each) => each.name)).toEqual(names)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      // Where the theme scrolls an element, the page itself has nothing to scroll.
+      const isInner = await page.evaluate(`getComputedStyle(document.body).overflowY === 'hidden'`)
+      if (isInner) expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900)
+      expect((await findViolations(page)).filter((each) => each.includes('store-'))).toEqual([])
+
+      await page.mouse.move(200, 400)
+      await page.mouse.wheel(0, 500)
+      // At the picture's edge, or at that of a row of pictures with its padding.
+      await expect.poll(() => page.evaluate(stickerDistance)).toBeLessThan(32)
       expect([faults, missing]).toEqual([[], []])
+      // The header of Dawn throws if the restored page scrolls before the theme's scripts are there.
+      await page.reload()
+      await expect.poll(() => page.evaluate(stickerDistance), { timeout: 10_000 }).toBeLessThan(32)
     },
   )
 
   test.each(cases)(
-    '%s, %i px: cards are found by their links, also after the theme redraws its list',
+    '%s, %i px: cards have their elements once, after filters, more products, searches and the way back',
     async (name, width) => {
-      const { page, faults, missing } = await visitTheme(name, width, '/collections/all')
+      const { page, faults, missing, origin } = await visitTheme(name, width, '/collections/all')
       const onCards = () => readCards(page)
+      const listHearts = async () =>
+        (await onCards()).flatMap((each) => each.split('store-wishlist-button corner ')[1] ?? [])
+      // Horizon adds the second page by itself.
+      const all = name === 'horizon' ? ['1001', '1002', '1003'] : ['1001', '1002']
+      await expect.poll(listHearts).toEqual(all)
       const first = await onCards()
       expect(first).toContain('store-stars 1001')
-      for (const id of ['1001', '1002', '1003']) expect(first).toContain(`store-wishlist-button corner ${id}`)
-      await page.evaluate(redrawList)
-      await expect.poll(onCards).toEqual(first)
+      expect(first).toEqual([...new Set(first)])
+      expect(await page.evaluate(hearts)).toEqual([])
+
+      await page.evaluate(filterSoldOut)
+      await expect.poll(listHearts).toEqual(['1003'])
+      await expect.poll(onCards).toContain('store-stock-alert 1003')
+      expect(await page.evaluate(hearts)).toEqual([])
+
+      for (const [path, ids] of [
+        ['/search?q=bule', ['1003']],
+        ['/products/avental', ['1001', '1003']],
+      ] as const) {
+        await page.goto(`${origin}${path}`)
+        await page.evaluate(seeAll)
+        await expect.poll(listHearts).toEqual(ids)
+      }
+      await page.goBack()
+      await page.evaluate(seeAll)
+      await expect.poll(listHearts).toEqual(['1003'])
       expect([faults, missing]).toEqual([[], []])
     },
   )
 
   test.each(cases)(
-    '%s, %i px: its header is below our sticky bar, and its cart above what floats',
+    '%s, %i px: nothing of its header, drawers, dialogs and sticky bar is under what floats',
     async (name, width) => {
-      const { page, faults, missing } = await visitTheme(name, width, '/products/caneca')
+      const { page, faults, missing, origin } = await visitTheme(name, width, '/products/caneca')
       const theme = selectors[name]
-      await page.mouse.move(300, 500)
-      for (const by of [900, -150, -150]) {
+      expect(await findCovered(page, 'main', true)).toEqual([])
+      await page.mouse.move(200, 500)
+      // Farther than the window's height: a strip that sticks in a root as high as the window would be gone.
+      for (const by of [900, 900, 900, -150, -150]) {
         await page.mouse.wheel(0, by)
         await page.waitForTimeout(300)
       }
-      await expect.poll(() => findReach(page, theme.header)).toBe('reachable')
-      await page.evaluate(`${shown(theme.buy)}.click()`)
-      if (theme.checkout) await expect.poll(() => findReach(page, theme.checkout!)).toBe('reachable')
+      await expect.poll(() => findCovered(page, theme.header)).toEqual([])
+      if (width === 1280) {
+        const strip = '[data-store-spot="edge-top-sticky"]'
+        expect(await page.evaluate(`${shown(strip)}.getBoundingClientRect().top`)).toBe(0)
+      }
+
+      /** Opens a layer of the theme, and closes it. */
+      const walkLayer = async (opener: string, layer: string, isToggled = false) => {
+        await page.evaluate(`${shown(opener)}.click()`)
+        await expect.poll(() => readLayer(page)).toBe('-10')
+        await expect.poll(() => findCovered(page, layer)).toEqual([])
+        if (isToggled) await page.evaluate(`${shown(opener)}.click()`)
+        // Once more if the theme has not yet moved the focus into the layer.
+        await expect
+          .poll(async () => {
+            if (!isToggled) await page.keyboard.press('Escape')
+            return readLayer(page)
+          })
+          .toBe('')
+      }
+      await walkLayer(theme.search[0], theme.search[1])
+      if (width === 390) await walkLayer(theme.menu[0], theme.menu[1], true)
+      await walkLayer(theme.buy, theme.cart)
+      if (name === 'horizon' && width === 1280) {
+        await page.mouse.wheel(0, 1200)
+        await expect.poll(() => findCovered(page, '.sticky-add-to-cart__bar')).toEqual([])
+      }
+
+      await page.goto(`${origin}/collections/all`)
+      await page.evaluate(seeAll)
+      // A dialog that opens long after the click, when its content has come.
+      await page.route('**/products/caneca*', async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 1500))
+        await route.continue()
+      })
+      await walkLayer(theme.quick[0], theme.quick[1])
       expect([faults, missing]).toEqual([[], []])
     },
   )
