@@ -20,7 +20,7 @@ export const allScopes = ['read_products', 'read_customers', 'write_orders', 'wr
 /** Injected into the next matching request: a status, no answer after it is processed, or a broken connection. */
 export interface Fault {
   fits?: RegExp
-  is: { status: number; body?: string } | 'drop' | 'late'
+  is: { status: number; headers?: Record<string, string>; body?: string } | 'drop' | 'late'
 }
 
 const scopesByResource: Readonly<Record<string, string>> = {
@@ -100,7 +100,8 @@ export class TiendanubeStandIn {
     const at = this.faults.findIndex(({ fits }) => !fits || fits.test(what))
     const fault = this.isDown ? { status: 503 } : this.faults.splice(at, at < 0 ? 0 : 1)[0]?.is
     if (fault === 'drop') return void response.socket?.destroy()
-    if (fault && fault !== 'late') return void response.writeHead(fault.status).end(fault.body ?? '')
+    if (fault && fault !== 'late')
+      return void response.writeHead(fault.status, fault.headers).end(fault.body ?? '')
     const { status, headers = {}, body } = this.#answer(request, url, text)
     // Processed, but the answer is never sent.
     if (fault === 'late') return

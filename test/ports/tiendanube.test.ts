@@ -174,6 +174,15 @@ describe('products', () => {
     expect(newest.products.map(({ id }) => id)).toEqual(['3209', '3208'])
   })
 
+  test('pages that lead back to one before are no endless loop', async () => {
+    const { standIn, port, store } = opened
+    const headers = { link: '<https://api.tiendanube.com/x?page=2>; rel="next"' }
+    const page = { status: 200, headers, body: '[]' }
+    standIn.faults.push(...Array.from({ length: 5 }, () => ({ fits: /^GET categories/, is: page })))
+    expect(await failed(port.listCategories(store))).toMatchObject({ name: 'Unavailable' })
+    expect(standIn.faults).toHaveLength(3)
+  })
+
   test('a page behind the last one is empty', async () => {
     const { port, store } = opened
     expect(await port.searchProducts(store, { ...all, page: 7 })).toMatchObject({ products: [] })

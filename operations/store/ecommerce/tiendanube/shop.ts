@@ -5,7 +5,7 @@ import type { ProviderStore } from '#runtime/ports/provider'
 import type { TiendanubeClient } from './http/client.ts'
 import { type Localized, pickText } from './http/values.ts'
 
-export interface ApiShop {
+interface ApiShop {
   id: number
   name: Localized
   country: string
@@ -19,7 +19,7 @@ export interface ApiShop {
 export interface ShopFacts {
   id: string
   name: string
-  /** Where its pages are. */
+  /** The domain of its pages. */
   domain: string
   /** All of its domains, in lower case. */
   domains: string[]

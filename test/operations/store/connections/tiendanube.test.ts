@@ -35,7 +35,7 @@ async function comeBack(of: Shop, changes: Record<string, string> = {}): Promise
   return app.fetch(new Request(`https://api.example.com/ecommerce/return/tiendanube?${query}`))
 }
 
-function deliver(path: string, content: object, secret?: string): Promise<Response> {
+async function deliver(path: string, content: object, secret?: string): Promise<Response> {
   const { headers, body } = platform.standIn.sign(content, secret)
   const to = `https://api.example.com/hooks/ecommerce/tiendanube${path}`
   return app.fetch(new Request(to, { method: 'POST', headers, body: new TextDecoder().decode(body) }))

@@ -13,7 +13,7 @@ import { readHost, readShop } from '../shop.ts'
 import { parseDelivery, parseShopId } from './webhooks.ts'
 
 /** Permissions that the app must have; without any of them some function fails. */
-export const requiredScopes = [
+const requiredScopes = [
   'read_products',
   'read_customers',
   'read_orders',
