@@ -15,7 +15,17 @@ function run(parameter: string, globals: object = {}) {
   const added: { src?: string; async?: boolean }[] = []
   const events: { type: string; detail: unknown }[] = []
   const page: Record<string, unknown> = { ...globals }
+  const listeners: Record<string, () => void> = {}
+  const fields: object[] = []
+  const form = {
+    querySelector: () => fields[0] ?? null,
+    appendChild: (field: object) => fields.push(field),
+  }
   const document = {
+    addEventListener: (type: string, listener: () => void) => {
+      listeners[type] = listener
+    },
+    querySelectorAll: (selector: string) => (selector === 'form[action*="/comprar"]' ? [form] : []),
     currentScript: { src: address(parameter) },
     createElement: () => ({}),
     head: { appendChild: (each: object) => added.push(each) },
@@ -36,7 +46,7 @@ function run(parameter: string, globals: object = {}) {
     URL,
     CustomEvent,
   })
-  return { added, events, page }
+  return { added, events, page, fields, listeners }
 }
 
 test('the loader of the parameter is loaded, from an https address alone', () => {
@@ -69,4 +79,14 @@ test('page, shopper and chosen variant are passed on', () => {
   const own = { page: 'other' }
   expect(run(src, { LS: { category: { id: 3 } } }).page.storefrontPage).toEqual({ page: 'category' })
   expect(run(src, { LS: { category: { id: 3 } }, storefrontPage: own }).page.storefrontPage).toBe(own)
+})
+
+test('the click token becomes a field of the cart’s form, once', () => {
+  const { page, fields, listeners } = run(src)
+  const show = listeners['storefront:widgets']!
+  show()
+  page.storefront = { keep: { read: (key: string) => (key === 'click' ? 'token' : null) } }
+  show()
+  show()
+  expect(fields).toEqual([{ type: 'hidden', name: 'extra[mk]', value: 'token' }])
 })

@@ -43,6 +43,7 @@ export class TiendanubeStandIn {
   throttled = 0
   isDown = false
   isUnpaid = false
+  hasLinks = true
   endpoint = ''
   #lastCode = 0
   readonly #bucket: Bucket
@@ -140,7 +141,10 @@ export class TiendanubeStandIn {
     if (lacking) return fail(403, 'Forbidden', `Missing a required scope: ${lacking}`)
     const answer =
       method === 'GET' && Object.hasOwn(lists, path)
-        ? answerList(this.shop, path, url.searchParams, `https://api.tiendanube.com${pathname}`)
+        ? answerList(this.shop, path, url.searchParams, {
+            base: `https://api.tiendanube.com${pathname}`,
+            hasLinks: this.hasLinks,
+          })
         : answerObject(this.shop, { method, path, query: url.searchParams, body, scriptId })
     return { ...answer, headers: { ...this.#limit(), ...answer.headers } }
   }

@@ -214,6 +214,13 @@ describe('orders', () => {
     expect(seen).toHaveLength(250)
   })
 
+  test('lists without links are read to their end, by their total', async () => {
+    const { standIn, shop } = opened
+    standIn.hasLinks = false
+    for (let i = 0; i < 250; i += 1) placeOrder(shop, bought)
+    expect(await walk()).toEqual(shop.orders.map(({ id }) => String(id)))
+  })
+
   test('a list longer than Tiendanube answers is read in parts', async () => {
     const { shop } = opened
     const { atMost } = lists.orders!

@@ -91,7 +91,12 @@ export const lists: Record<string, List> = {
 
 const paging = ['page', 'per_page', 'fields', 'sort_by']
 
-export function answerList(shop: Shop, name: string, query: Query, base: string): ApiAnswer {
+export function answerList(
+  shop: Shop,
+  name: string,
+  query: Query,
+  { base, hasLinks }: { base: string; hasLinks: boolean },
+): ApiAnswer {
   const { rows, filters, sorts = {}, ignored = [], atMost = Number.POSITIVE_INFINITY } = lists[name]!
   const unknown = [...query.keys()].filter(
     (key) => !paging.includes(key) && !Object.hasOwn(filters, key) && !ignored.includes(key),
@@ -125,7 +130,7 @@ export function answerList(shop: Shop, name: string, query: Query, base: string)
     headers: {
       'x-total-count': String(found.length),
       'x-main-language': 'pt',
-      ...(links.length > 0 ? { link: links.join(', ') } : {}),
+      ...(hasLinks && links.length > 0 ? { link: links.join(', ') } : {}),
     },
     body: shown.map((row) => pickFields(row, query.get('fields'))),
   }

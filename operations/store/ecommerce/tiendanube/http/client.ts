@@ -36,6 +36,7 @@ interface Call {
 const retries = 2
 /** The most rows of a page. */
 export const pageSize = 200
+const defaultPageSize = 30
 /** Codes of connection errors after which the request certainly did not reach Tiendanube. */
 const unreachedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 /** The bucket of the smallest plan leaks two requests a second. */
@@ -82,7 +83,11 @@ export class TiendanubeClient {
     if (!answer) return { rows: [], total: 0, next: null }
     const rows = parseJson(answer.text, true) as T[]
     const total = Number(answer.headers.get('x-total-count') ?? rows.length)
-    return { rows, total, next: readNextPage(answer.headers.get('link')) }
+    const { page = 1, per_page: perPage = defaultPageSize } = request.query ?? {}
+    // Without links the total still says whether there are more.
+    const hasMore = rows.length > 0 && Number(page) * Number(perPage) < total
+    const next = readNextPage(answer.headers.get('link')) ?? (hasMore ? Number(page) + 1 : null)
+    return { rows, total, next }
   }
 
   /** Reads all pages of a list, of `atMost` rows. Throws `Refused` with the code `too-many` if there are more. */

@@ -23,6 +23,16 @@
     window.storefrontProduct = detail
     document.dispatchEvent(new CustomEvent('storefront:product', { detail }))
   })
+  // The click token of a message's link is a field of the cart's form, so that the order has it in `extra`.
+  document.addEventListener('storefront:widgets', () => {
+    const token = window.storefront?.keep.read('click')
+    for (const form of token ? document.querySelectorAll('form[action*="/comprar"]') : []) {
+      if (form.querySelector('[name="extra[mk]"]')) continue
+      const field = document.createElement('input')
+      Object.assign(field, { type: 'hidden', name: 'extra[mk]', value: token })
+      form.appendChild(field)
+    }
+  })
   const loader = document.createElement('script')
   loader.async = true
   loader.src = src
