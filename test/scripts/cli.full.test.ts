@@ -196,6 +196,13 @@ describe('while a server runs on the folder', () => {
       ),
     })
     await refused('store', [...install, 'loja.myshopify.com'], 'no app at shopify')
+    const both = `${withApp.ECOMMERCE_URL},tiendanube://12:its-secret@tiendanube.com?contact=ops@example.com`
+    const other = ['connect', ...connection, '--provider', 'tiendanube', '--shop', 'loja.mitiendanube.com']
+    expect(await json('store', other, { ...env, ECOMMERCE_URL: both })).toMatchObject({
+      link: expect.stringMatching(
+        /^https:\/\/www\.tiendanube\.com\/apps\/12\/authorize\?state=.+\.loja\.mitiendanube\.com$/,
+      ),
+    })
   })
 
   test('people, agency and connections are set', async () => {
