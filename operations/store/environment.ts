@@ -1,8 +1,8 @@
 import { z } from '#runtime/schema'
 import { environment, findReadIssues, type SettingsOf } from '#runtime/server/environment'
-import { splitProviderUrls } from './ecommerce/provider-urls.ts'
 import { readShopifyUrl } from './ecommerce/shopify/http/options.ts'
 import { readTiendanubeUrl } from './ecommerce/tiendanube/http/options.ts'
+import { splitProviderUrls } from './ecommerce/urls/provider-urls.ts'
 
 const shopify = String.raw`shopify:\/\/([^/@:]+:[^/@:]+@)?[a-z0-9.-]+(:\d+)?\/?`
 const tiendanube = String.raw`tiendanube:\/\/([^/@:]+:[^/@:]+@)?(?:tiendanube\.com|nuvemshop\.com\.br)\/?\?[^\s,]+`

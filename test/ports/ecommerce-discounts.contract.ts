@@ -16,62 +16,30 @@ interface DiscountSetting {
   setDown(isDown: boolean): Promise<void>
 }
 
-const promotion = (change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
-  kind: 'quantity',
-  reference: 'promotion:contract',
-  revision: 1,
-  title: 'Three for two',
-  startsAt: null,
-  endsAt: null,
-  combinesWith: { promotions: false, coupons: true },
-  buyQuantity: 3,
-  payQuantity: 2,
-  discountPercentage: 100,
-  mixing: 'any',
-  maxSetsPerOrder: null,
-  scope: 'categories',
-  categoryIds: ['301'],
-  productIds: [],
-  excludedProductIds: [],
-  ...change,
-})
-
-/** For a platform that stores no discounts of ours. */
-export function noDiscountContract(setting: () => DiscountSetting): void {
-  test('a platform without discounts offers none, and refuses each by its field', async () => {
-    const { port, store } = setting()
-    expect((await port.discountCapabilities(store)).kinds).toEqual([])
-    await expect(port.putDiscount(store, promotion())).rejects.toMatchObject({
-      name: 'Refused',
-      message: expect.stringMatching(/^kind: /),
-    })
-    await port.removeDiscount(store, 'promotion:contract', 2)
-    expect(await port.listDiscounts(store)).toEqual([])
-    expect(await port.discountUsage(store, ['promotion:contract'])).toEqual({})
-  })
-
-  test('an unavailable platform is not mistaken for one without discounts', async () => {
-    const { port, store, setDown } = setting()
-    await setDown(true)
-    const calls = [
-      port.putDiscount(store, promotion()),
-      port.removeDiscount(store, 'promotion:contract', 2),
-      port.listDiscounts(store),
-      port.discountUsage(store, ['promotion:contract']),
-    ]
-    const outcomes = await Promise.allSettled(calls)
-    await setDown(false)
-    expect(outcomes.map((each) => each.status === 'rejected' && each.reason)).toEqual(
-      calls.map(() => expect.any(Unavailable)),
-    )
-  })
-}
-
 /** Uses the shop of ./ecommerce.contract.ts, which is open by then. */
 export function discountContract(setting: () => DiscountSetting): void {
   const port = () => setting().port
   const store = () => setting().store
 
+  const promotion = (change: Partial<QuantityDiscount> = {}): QuantityDiscount => ({
+    kind: 'quantity',
+    reference: 'promotion:contract',
+    revision: 1,
+    title: 'Three for two',
+    startsAt: null,
+    endsAt: null,
+    combinesWith: { promotions: false, coupons: true },
+    buyQuantity: 3,
+    payQuantity: 2,
+    discountPercentage: 100,
+    mixing: 'any',
+    maxSetsPerOrder: null,
+    scope: 'categories',
+    categoryIds: ['301'],
+    productIds: [],
+    excludedProductIds: [],
+    ...change,
+  })
   const held = async (reference = 'promotion:contract') =>
     (await port().listDiscounts(store())).find((each) => each.reference === reference)
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cart, EcommercePort, PlatformOrder } from '#operations/store/ecommerce/port'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { testsBeginAt } from '#test/support/test-clock'
-import { discountContract, noDiscountContract } from './ecommerce-discounts.contract.ts'
+import { discountContract } from './ecommerce-discounts.contract.ts'
 
 /** The shop that the contract needs, filled by each adapter's test. Amounts in the shop's currency. */
 export const aShop = {
@@ -108,15 +108,8 @@ async function readAllPages<T>(
   return seen
 }
 
-/**
- * The contract of every ecommerce adapter, for a shop filled with `aShop` and without orders. `hasDiscounts`: whether the
- * platform stores discounts of ours.
- */
-export function ecommerceContract(
-  name: string,
-  open: () => Promise<EcommerceSetting>,
-  { hasDiscounts = true }: { hasDiscounts?: boolean } = {},
-): void {
+/** The contract of every ecommerce adapter, for a shop filled with `aShop` and without orders. */
+export function ecommerceContract(name: string, open: () => Promise<EcommerceSetting>): void {
   describe(`ecommerce port: ${name}`, () => {
     let setting: EcommerceSetting
     let port: EcommercePort
@@ -447,7 +440,6 @@ export function ecommerceContract(
       expect((await port.listScripts(store)).map((script) => script.src)).not.toContain(src)
     })
 
-    if (hasDiscounts) discountContract(() => setting)
-    else noDiscountContract(() => setting)
+    discountContract(() => setting)
   })
 }

@@ -1,9 +1,29 @@
-import { type EcommerceSetting, ecommerceContract } from './ecommerce.contract.ts'
+import { createStore } from '#scripts/admin/create-store'
+import { freshDatabase } from '#test/support/app'
+import { frozenClock } from '#test/support/test-clock'
+import { ecommerceContract } from './ecommerce.contract.ts'
 import { tiendanube } from './tiendanube.ts'
 import { cancelOrder, fillCart, placeOrder, refundOrder } from './tiendanube-stand-in/orders.ts'
 
-const open = async (): Promise<EcommerceSetting> => {
-  const { standIn, shop, port, store } = await tiendanube()
+ecommerceContract('Tiendanube', async () => {
+  const { database } = await freshDatabase()
+  const clock = frozenClock()
+  const { id } = await createStore(database, clock.now(), {
+    slug: 'nuvem',
+    name: 'Nuvem',
+    owner: 'owner@example.com',
+    country: 'BR',
+    currency: 'BRL',
+    timezone: 'America/Sao_Paulo',
+  })
+  const at = clock.now()
+  const connection = { store_id: id, port: 'ecommerce', provider: 'tiendanube', connected_at: at }
+  await database.root
+    .insertInto('connections')
+    .values({ ...connection, created_at: at, updated_at: at, settings: '{}' })
+    .execute()
+  const { standIn, shop, port, ...opened } = await tiendanube({ clock, db: database.root })
+  const store = { ...opened.store, id }
   const read = async ({ id }: { id: number }) => (await port.getOrder(store, { id: String(id) }))!
   return {
     port,
@@ -36,8 +56,9 @@ const open = async (): Promise<EcommerceSetting> => {
     async setDown(isDown) {
       standIn.isDown = isDown
     },
-    close: () => standIn.close(),
+    async close() {
+      await standIn.close()
+      await database.close()
+    },
   }
-}
-
-ecommerceContract('Tiendanube', open, { hasDiscounts: false })
+})

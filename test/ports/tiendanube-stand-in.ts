@@ -107,7 +107,9 @@ export class TiendanubeStandIn {
     // Processed, but the answer is never sent.
     if (fault === 'late') return
     if (status === 429) this.throttled += 1
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...headers })
+      .end(status === 204 ? '' : JSON.stringify(body))
   }
 
   #answer(request: IncomingMessage, url: URL, text: string): ApiAnswer {

@@ -25,6 +25,8 @@ export async function tiendanube({
     scriptId,
     endpoint: (host) => `${standIn.endpoint}/${host}`,
     clock,
+    db: undefined as never,
+    cartUrl: (storeId) => `https://api.example.com/hooks/ecommerce/tiendanube/${storeId}/cart/key`,
     retryDelayMs: 1,
     ...options,
   })

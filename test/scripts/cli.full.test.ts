@@ -197,8 +197,9 @@ describe('while a server runs on the folder', () => {
     })
     await refused('store', [...install, 'loja.myshopify.com'], 'no app at shopify')
     const both = `${withApp.ECOMMERCE_URL},tiendanube://12:its-secret@tiendanube.com?contact=ops@example.com`
+    const withBoth: typeof withApp = { ...withApp, ECOMMERCE_URL: both }
     const other = ['connect', ...connection, '--provider', 'tiendanube', '--shop', 'loja.mitiendanube.com']
-    expect(await json('store', other, { ...env, ECOMMERCE_URL: both })).toMatchObject({
+    expect(await json('store', other, withBoth)).toMatchObject({
       link: expect.stringMatching(
         /^https:\/\/www\.tiendanube\.com\/apps\/12\/authorize\?state=.+\.loja\.mitiendanube\.com$/,
       ),

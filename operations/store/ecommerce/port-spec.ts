@@ -1,8 +1,9 @@
 /** Declares the ecommerce port and opens its adapters. */
 import type { PortSpec } from '#runtime/ports/spec'
 import type { EcommercePort } from './port.ts'
-import { splitProviderUrls } from './provider-urls.ts'
 import { sandboxEcommerce } from './sandbox.ts'
+import { buildCartUrl } from './urls/cart-url.ts'
+import { splitProviderUrls } from './urls/provider-urls.ts'
 
 declare module '#runtime/ports/ports' {
   interface SectionPorts {
@@ -12,7 +13,7 @@ declare module '#runtime/ports/ports' {
 
 export const ecommercePort: PortSpec<EcommercePort> = {
   account: 'store',
-  local: ['discountCapabilities', 'activationLink'],
+  local: ['discountCapabilities', 'activationLink', 'answerCart'],
   async open({ settings, database, clock }): Promise<Record<string, EcommercePort>> {
     const sandbox = sandboxEcommerce({ db: database.root, clock })
     if (settings.ecommerceUrl === 'sandbox') return { sandbox }
@@ -28,7 +29,12 @@ export const ecommercePort: PortSpec<EcommercePort> = {
     if (tiendanubeUrl !== undefined) {
       const { readTiendanubeUrl } = await import('./tiendanube/http/options.ts')
       const { TiendanubeEcommerce } = await import('./tiendanube/tiendanube.ts')
-      adapters.tiendanube = new TiendanubeEcommerce({ ...readTiendanubeUrl(tiendanubeUrl), clock })
+      adapters.tiendanube = new TiendanubeEcommerce({
+        ...readTiendanubeUrl(tiendanubeUrl),
+        clock,
+        db: database.root,
+        cartUrl: (storeId) => buildCartUrl(settings, 'tiendanube', storeId),
+      })
     }
     return adapters
   },

@@ -26,6 +26,7 @@ export function answerObject(shop: Shop, write: ApiWrite): ApiAnswer {
     if (below.length === 0) return { status: 200, body: pickFields({ ...order }, query.get('fields')) }
     return below.join('/') === 'history/values' ? { status: 200, body: order.history } : notFound
   }
+  if (resource === 'promotions' || resource === 'discounts') return answerPromotions(shop, write, id)
   if (resource === 'coupons') return writeCoupon(shop, write, id)
   if (resource === 'webhooks' && method === 'POST') return createWebhook(shop, write)
   if (resource === 'scripts') return answerScripts(shop, write, id)
@@ -134,4 +135,38 @@ function answerScripts(shop: Shop, { method, body, scriptId }: ApiWrite, id: str
   if (method !== 'PUT' || !known || id !== String(scriptId)) return notFound
   known.params = params
   return { status: 200, body: show(known) }
+}
+
+const promotionFields = [
+  ...['name', 'description', 'disclaimer', 'allocation_type', 'active', 'translations'],
+  ...['combines_with_quantity_discounts', 'combines_with_free_shipping', 'combines_with_price_discounts'],
+  ...['combines_with_cart_amount_discounts', 'combines_with_app_discounts'],
+]
+const refuseDiscount = (status: number, detail: string): ApiAnswer => ({
+  status,
+  body: { error: { status, code: 'BadRequestException', detail: [detail] } },
+})
+
+function answerPromotions(shop: Shop, { method, path, body }: ApiWrite, id: string | undefined): ApiAnswer {
+  if (method === 'PUT' && path === 'discounts/callbacks') {
+    if (!/^https?:\/\/./.test(String(body?.url))) return refuseDiscount(400, 'url must be a URL address')
+    shop.callbackUrl = String(body!.url)
+    return { status: 204, body: null }
+  }
+  if (method === 'GET' && path === 'promotions') return { status: 200, body: { data: shop.promotions } }
+  if (method === 'POST' && path === 'promotions') {
+    const [unknown] = Object.keys(findUnknown(body ?? {}, promotionFields))
+    if (unknown) return refuseDiscount(400, `property ${unknown} should not exist`)
+    if (typeof body?.name !== 'string' || body.name === '')
+      return refuseDiscount(400, 'name must be a string')
+    if (body.allocation_type !== 'cross_items' && body.allocation_type !== 'line_item') {
+      return refuseDiscount(400, 'allocation_type must be a valid enum value')
+    }
+    const promotion = { id: `promotion-${shop.nextId()}`, name: body.name, active: body.active === true }
+    shop.promotions.push(promotion)
+    return { status: 201, body: { data: { id: promotion.id } } }
+  }
+  if (method !== 'DELETE' || !shop.promotions.some((each) => each.id === id)) return notFound
+  shop.promotions = shop.promotions.filter((each) => each.id !== id)
+  return { status: 204, body: null }
 }

@@ -66,6 +66,9 @@ export class Shop {
   readonly webhooks: StoredWebhook[] = []
   readonly scripts: StoredScript[] = []
   coupons: ApiCoupon[] = []
+  promotions: { id: string; name: string; active: boolean }[] = []
+  /** The address to which carts are sent. */
+  callbackUrl: string | null = null
   #lastId = 70_000
   #lastChange = 0
 

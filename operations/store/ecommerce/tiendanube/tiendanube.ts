@@ -3,7 +3,8 @@
  * connect: ./TIENDANUBE.md. Permissions of the app: ./installation/install.ts.
  *
  * Limits of Tiendanube:
- * - discounts: none. Tiendanube asks the app at each change of a cart, within 800 ms, instead of storing what applies;
+ * - discounts: Tiendanube asks at each change of a cart, within 800 ms, what they take off; it does not say which orders used
+ *   them, so gifts have no usage limit;
  * - search looks at names, tags and SKUs, not at brands; `inStock` and `-updatedAt` compare at most 5,000 products;
  * - products of categories are counted here, in shops with at most 5,000 products;
  * - customers have no birthday;
@@ -31,6 +32,8 @@ import { listCarts } from './carts.ts'
 import { listCategories } from './categories.ts'
 import { ensureCoupon, revokeCoupon } from './coupons.ts'
 import { listCustomers } from './customers.ts'
+import { TiendanubeDiscounts } from './discounts/discounts.ts'
+import { DiscountLedger } from './discounts/ledger.ts'
 import { TiendanubeClient } from './http/client.ts'
 import { BadCredentials, type TiendanubeOptions } from './http/options.ts'
 import { diagnose } from './installation/findings.ts'
@@ -42,16 +45,21 @@ import { getProducts, searchProducts } from './products.ts'
 import { readShop, ShopCache } from './shop.ts'
 import { toTimezone } from './timezones.ts'
 
+/** All discounts are compared at each change of a cart, and are kept in the connection's row. */
+const maxLive = 50
+
 export class TiendanubeEcommerce implements EcommercePort {
   readonly #client: TiendanubeClient
   readonly #options: TiendanubeOptions
   readonly #shops: ShopCache
+  readonly #discounts: TiendanubeDiscounts
   readonly install: InstallFlow | undefined
 
   constructor(options: TiendanubeOptions) {
     this.#options = options
     this.#client = new TiendanubeClient(options)
     this.#shops = new ShopCache(this.#client, options.clock)
+    this.#discounts = new TiendanubeDiscounts(this.#client, new DiscountLedger(options.db), options)
     this.install = options.app ? installFlow(this.#client, options.app, options) : undefined
   }
 
@@ -120,31 +128,30 @@ export class TiendanubeEcommerce implements EcommercePort {
   }
 
   async discountCapabilities(): Promise<DiscountCapabilities> {
-    return { kinds: [], maxLive: 0 }
+    return { kinds: ['quantity', 'bundle', 'gift'], maxLive }
   }
 
-  async putDiscount(store: ProviderStore, { kind }: DiscountSpec): Promise<{ platformId: string }> {
-    await this.#requireAccess(store)
-    throw new Refused('unsupported', `kind: Tiendanube stores no ${kind} discounts of an app`)
+  putDiscount(store: ProviderStore, spec: DiscountSpec): Promise<{ platformId: string }> {
+    return this.#discounts.put(store, spec)
   }
 
-  removeDiscount(store: ProviderStore): Promise<void> {
-    return this.#requireAccess(store)
+  removeDiscount(store: ProviderStore, reference: string, revision: number): Promise<void> {
+    return this.#discounts.remove(store, reference, revision)
   }
 
-  async listDiscounts(store: ProviderStore): Promise<LiveDiscount[]> {
-    await this.#requireAccess(store)
-    return []
+  listDiscounts(store: ProviderStore): Promise<LiveDiscount[]> {
+    return this.#discounts.list(store)
   }
 
+  /** Tiendanube says of no order which discounts it used. */
   async discountUsage(store: ProviderStore): Promise<Record<string, DiscountUsage>> {
-    await this.#requireAccess(store)
+    // Without a call a failing connection would look healthy.
+    await readShop(this.#client, store)
     return {}
   }
 
-  /** Without it a call that needs nothing from Tiendanube would make a failing connection look healthy. */
-  async #requireAccess(store: ProviderStore): Promise<void> {
-    await readShop(this.#client, store)
+  answerCart(store: ProviderStore, rawBody: Uint8Array): Promise<object | null> {
+    return this.#discounts.answer(store, rawBody)
   }
 
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]> {

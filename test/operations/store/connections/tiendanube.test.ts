@@ -1,8 +1,11 @@
 /** A Tiendanube shop from its owner's link to the erasure of its shoppers. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import createPromotion from '#operations/promotions/promotions/api/create-promotion'
+import deletePromotion from '#operations/promotions/promotions/api/delete-promotion'
 import { findEcommerce } from '#operations/store/connections/connections'
 import { buildInstallLink } from '#operations/store/connections/install'
 import type { EcommercePort } from '#operations/store/ecommerce/port'
+import { buildCartUrl } from '#operations/store/ecommerce/urls/cart-url'
 import { tiendanube } from '#test/ports/tiendanube'
 import { app as tiendanubeApp } from '#test/ports/tiendanube-stand-in'
 import { cancelOrder, fillCart, placeOrder } from '#test/ports/tiendanube-stand-in/orders'
@@ -15,7 +18,12 @@ let platform: Awaited<ReturnType<typeof tiendanube>>
 let shop: Shop
 
 beforeAll(async () => {
-  platform = await tiendanube({ clock: app.clock, app: tiendanubeApp })
+  platform = await tiendanube({
+    clock: app.clock,
+    app: tiendanubeApp,
+    db: app.database.root,
+    cartUrl: (storeId) => buildCartUrl(app.services.settings, 'tiendanube', storeId),
+  })
   ;(app.services.adapters.ecommerce as Record<string, EcommercePort>).tiendanube = platform.port
   shop = await store(app)
 })
@@ -88,6 +96,42 @@ test('an order names the checkout that it was, before the carts are read again',
   await app.advance(300_000)
   await app.drainJobs()
   expect(await (await db()).selectFrom('carts').select('order_id').execute()).toEqual([{ order_id: id }])
+})
+
+test('a promotion is applied to the carts that Tiendanube asks about, at an address with a key', async () => {
+  const promotion = {
+    name: 'Leve 3, pague 2',
+    buyQuantity: 3,
+    payQuantity: 2,
+    discountPercentage: 100,
+    scope: 'all',
+  }
+  const made = await shop.call(createPromotion, { body: promotion })
+  expect(made.status).toBe(201)
+  expect(platform.shop.promotions).toMatchObject([{ name: 'Leve 3, pague 2', active: true }])
+  const id = platform.shop.promotions[0]!.id
+  const url = platform.shop.callbackUrl!
+  const ask = (quantity: number, to = url, promotions: object[] = []) => {
+    const product = { id: 1, price: '59.90', product_id: 1001, variant_id: 2001, quantity, categories: [] }
+    const cart = { cart_id: '1', store_id: '789456', currency: 'BRL', execution_tier: 'cross_items' }
+    const body = JSON.stringify({ ...cart, products: [product], promotions, coupons: [] })
+    return app.fetch(
+      new Request(to, { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
+    )
+  }
+  const three = await ask(3)
+  expect([three.status, await three.json()]).toMatchObject([
+    200,
+    { commands: [{ specs: { promotion_id: id, discount_specs: { type: 'fixed', amount: '59.90' } } }] },
+  ])
+  expect((await ask(2)).status).toBe(204)
+  expect((await ask(3, `${url.slice(0, -2)}xx`)).status).toBe(404)
+  const { id: promotionId } = made.body as { id: string }
+  expect((await shop.call(deletePromotion, { params: { id: promotionId } })).status).toBeLessThan(300)
+  expect(platform.shop.promotions).toEqual([])
+  expect(await (await ask(3, url, [{ id }])).json()).toEqual({
+    commands: [{ command: 'remove_discount', specs: { scope: 'cart', promotion_ids: [id] } }],
+  })
 })
 
 test('a redaction erases the customer, and the removal of the app ends the connection', async () => {

@@ -43,7 +43,7 @@ const unreachedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOST
 const oneCallMs = 500
 
 export class TiendanubeClient {
-  readonly #options: Required<TiendanubeOptions>
+  readonly #options: Required<Omit<TiendanubeOptions, 'clock' | 'db' | 'cartUrl'>>
   /** When each full bucket has room again, in `performance.now()` time. */
   readonly #closedUntil = new Map<string, number>()
 

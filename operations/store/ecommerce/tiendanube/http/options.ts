@@ -1,4 +1,6 @@
 /** Options of the Tiendanube adapter, and the credentials of a store. */
+import type { Kysely } from 'kysely'
+import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
 import { AccessLost } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
@@ -16,6 +18,10 @@ export interface TiendanubeOptions {
   /** The script of the partner portal that loads our widgets; null: there is none. */
   scriptId?: number | null
   clock: Clock
+  /** Keeps the discounts of the stores. */
+  db: Kysely<Tables>
+  /** The address of a store to which Tiendanube sends carts. */
+  cartUrl: (storeId: string) => string
   /** The base URL of a host. Default: HTTPS to `api.` or `www.` of the domain. */
   endpoint?: (host: 'api' | 'www') => string
   timeoutMs?: number
