@@ -127,10 +127,18 @@ test('a promotion is applied to the carts that Tiendanube asks about, at an addr
   expect((await ask(2)).status).toBe(204)
   expect((await ask(3, `${url.slice(0, -2)}xx`)).status).toBe(404)
   const { id: promotionId } = made.body as { id: string }
-  expect((await shop.call(deletePromotion, { params: { id: promotionId } })).status).toBeLessThan(300)
+  const remove = () => shop.call(deletePromotion, { params: { id: promotionId } })
+  // A deletion that fails at Tiendanube leaves the promotion, once.
+  platform.standIn.faults.push({ fits: /^DELETE promotions/, is: { status: 503 } })
+  expect((await remove()).status).toBe(503)
+  await app.advance(5 * 60_000)
+  await app.drainJobs()
+  expect(platform.shop.promotions).toHaveLength(1)
+  const again = platform.shop.promotions[0]!.id
+  expect((await remove()).status).toBeLessThan(300)
   expect(platform.shop.promotions).toEqual([])
-  expect(await (await ask(3, url, [{ id }])).json()).toEqual({
-    commands: [{ command: 'remove_discount', specs: { scope: 'cart', promotion_ids: [id] } }],
+  expect(await (await ask(3, url, [{ id: again }])).json()).toEqual({
+    commands: [{ command: 'remove_discount', specs: { scope: 'cart', promotion_ids: [again] } }],
   })
 })
 

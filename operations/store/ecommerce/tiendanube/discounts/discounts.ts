@@ -68,6 +68,8 @@ export class TiendanubeDiscounts {
     const { before, isWritten } = await this.#ledger.write(store.id, reference, { revision, spec })
     if (!isWritten) return { platformId: before?.platformId ?? '' }
     if (before?.platformId) return { platformId: before.platformId }
+    // A removal may have failed after the rules were gone here.
+    if (before?.removedId) await this.#delete(store, before.removedId)
     const platformId = await this.#create(store, spec)
     const kept = await this.#ledger.keepPlatformId(store.id, reference, platformId)
     // Another call was faster, or has removed the discount.
