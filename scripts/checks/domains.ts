@@ -3,7 +3,7 @@ import type { Issue } from '#runtime/registry/checks'
 import { readCode, typescriptFiles } from './files.ts'
 
 /** Found in any spelling: in names, paths, addresses and variables. */
-const providers = ['brevo', 'mailchimp', 'mercadopago', 'shopify', 'whatsapp']
+const providers = ['brevo', 'mailchimp', 'mercadopago', 'nuvemshop', 'shopify', 'tiendanube', 'whatsapp']
 
 /** Lower case and singular. Words with a generic meaning (order, store, stock) are not included. */
 const concepts: ReadonlySet<string> = new Set([

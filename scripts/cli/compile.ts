@@ -18,6 +18,7 @@ if (import.meta.main) {
     import('#operations/capture/mailing-list/mailchimp'),
     import('#operations/messaging/provider/whatsapp/whatsapp'),
     import('#operations/store/ecommerce/shopify/shopify'),
+    import('#operations/store/ecommerce/tiendanube/tiendanube'),
     import('#operations/subscription/provider/mercado-pago'),
   ])
 }

@@ -82,6 +82,16 @@ test.each([
   [{ BILLING_URL: 'mercadopago://api.mercadopago.com' }, 'BILLING_URL: lacks the access token'],
   [{ BILLING_URL: 'mercadopago://a:b@c', BILLING_COUPONS: '/nonexistent' }, 'BILLING_COUPONS: /nonexistent'],
   [{ ECOMMERCE_URL: 'shopify://a:%zz@myshopify.com' }, 'ECOMMERCE_URL: has a %'],
+  [{ ECOMMERCE_URL: 'tiendanube://tiendanube.com?script=1' }, 'ECOMMERCE_URL: add contact= with an email'],
+  [
+    { ECOMMERCE_URL: 'tiendanube://tiendanube.com?contact=a@b.example&script=x' },
+    'ECOMMERCE_URL: script= must',
+  ],
+  [{ ECOMMERCE_URL: 'tiendanube://evil.example?contact=a@b.example' }, 'ECOMMERCE_URL: must be shopify://'],
+  [
+    { ECOMMERCE_URL: 'shopify://myshopify.com,shopify://myshopify.com' },
+    'ECOMMERCE_URL: names a platform twice',
+  ],
   [{ STORAGE_URL: 's3://x' }, 'STORAGE_URL: The address of the S3 storage'],
   [{ MAIL_URL: 'postmark://x' }, 'MAIL_URL: must be postmark://'],
   [

@@ -196,6 +196,14 @@ describe('while a server runs on the folder', () => {
       ),
     })
     await refused('store', [...install, 'loja.myshopify.com'], 'no app at shopify')
+    const both = `${withApp.ECOMMERCE_URL},tiendanube://12:its-secret@tiendanube.com?contact=ops@example.com`
+    const withBoth: typeof withApp = { ...withApp, ECOMMERCE_URL: both }
+    const other = ['connect', ...connection, '--provider', 'tiendanube', '--shop', 'loja.mitiendanube.com']
+    expect(await json('store', other, withBoth)).toMatchObject({
+      link: expect.stringMatching(
+        /^https:\/\/www\.tiendanube\.com\/apps\/12\/authorize\?state=.+\.loja\.mitiendanube\.com$/,
+      ),
+    })
   })
 
   test('people, agency and connections are set', async () => {

@@ -212,6 +212,11 @@ export interface EcommercePort {
   listDiscounts(store: ProviderStore): Promise<LiveDiscount[]>
   /** How many orders used each discount, by reference. Unused or removed discounts are 0 or left out. */
   discountUsage(store: ProviderStore, references: string[]): Promise<Record<string, DiscountUsage>>
+  /**
+   * Says what our discounts take off a cart, for a platform that asks at each change of one. `rawBody`: the platform's
+   * question. Returns its answer; null if nothing changes. Throws `Refused` for a body that cannot be read.
+   */
+  answerCart?(store: ProviderStore, rawBody: Uint8Array): Promise<object | null>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
   /** Idempotent by `src`. If `id` is null, the shop's owner has to activate the script. */
   ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string | null }>

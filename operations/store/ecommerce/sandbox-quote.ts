@@ -4,9 +4,10 @@ import { sql } from 'kysely'
 import { Refused } from '#runtime/ports/errors'
 import { inCurrency, sumCents } from '#runtime/values/money'
 import { buildAncestry } from './ancestry.ts'
-import type { BundleDiscount, DiscountUsage, GiftDiscount, QuantityDiscount } from './discounts.ts'
+import { applyDiscounts, type Discounted } from './apply-discounts.ts'
+import type { DiscountUsage, GiftDiscount } from './discounts.ts'
 import type { CouponSpec, Product } from './port.ts'
-import { type Applied, applyBundle, applyQuantity, sumDiscount, type Unit } from './quote-rules.ts'
+import { type Applied, sumDiscount, type Unit } from './quote-rules.ts'
 import { computeCouponDiscount } from './sandbox-coupons.ts'
 import { discountUsage, listSandboxDiscounts } from './sandbox-discounts.ts'
 import { listCategories } from './sandbox-queries.ts'
@@ -16,8 +17,6 @@ export interface QuoteInput {
   lines: readonly { variantId: string; quantity: number }[]
   couponCode?: string | null | undefined
 }
-
-type Discounted = QuantityDiscount | BundleDiscount
 
 /** Money is decimal text. Throws `Refused` for an unknown variant. */
 export async function quoteSandboxCart(shop: Shop, { lines, couponCode }: QuoteInput) {
@@ -101,10 +100,10 @@ type Specs = Awaited<ReturnType<typeof activeSpecs>>
 
 /** Applies discounts and a coupon. The coupon replaces discounts that it does not combine with, if that saves more. */
 function applyWithCoupon(specs: Specs, units: readonly Unit[], coupon: CouponSpec | null, currency: string) {
-  const all = applyAll(specs, units, currency)
+  const all = applyDiscounts(specs, units, currency)
   const plain = { applied: all, couponOff: 0n }
   if (!coupon) return plain
-  const combining = applyAll(
+  const combining = applyDiscounts(
     specs.filter((spec) => spec.combinesWith.coupons),
     units,
     currency,
@@ -118,55 +117,6 @@ function applyWithCoupon(specs: Specs, units: readonly Unit[], coupon: CouponSpe
   )
   return saved(applied) + couponOff > saved(all) ? { applied, couponOff } : plain
 }
-
-/** Applies discounts greedily: bundles first, then repeatedly the promotion that saves most on the remaining units. */
-function applyAll(specs: Specs, units: readonly Unit[], currency: string): Applied<Discounted>[] {
-  const applied: Applied<Discounted>[] = []
-  const bundles = specs.filter((spec) => spec.kind === 'bundle')
-  const used = new Set<Unit>()
-  greedily(bundles, (spec) =>
-    applyBundle(
-      spec,
-      units.filter((unit) => !used.has(unit)),
-      currency,
-    ),
-  )
-  const quantities = specs.filter((spec) => spec.kind === 'quantity')
-  greedily(quantities, (spec) =>
-    applyQuantity(
-      spec,
-      units.filter((unit) => !used.has(unit) && mayShare(applied, spec, unit)),
-      remainingPrice,
-    ),
-  )
-  return applied
-
-  function remainingPrice(unit: Unit): bigint {
-    return unit.cents - sumCents(applied.map(({ off }) => off.get(unit) ?? 0n))
-  }
-
-  function greedily<S extends Discounted>(candidates: S[], apply: (spec: S) => Applied<S> | null): void {
-    const waiting = new Set(candidates)
-    while (waiting.size > 0) {
-      let best: Applied<S> | null = null
-      for (const spec of waiting) {
-        const found = apply(spec)
-        if (!found) waiting.delete(spec)
-        else if (!best || sumDiscount(found.off) > sumDiscount(best.off)) best = found
-      }
-      if (!best) break
-      waiting.delete(best.spec)
-      applied.push(best as Applied<Discounted>)
-      if (best.spec.kind === 'bundle') for (const unit of best.units) used.add(unit)
-    }
-  }
-}
-
-/** Whether a unit may be used by one more promotion: only if all of its promotions combine. */
-const mayShare = (applied: readonly Applied<Discounted>[], spec: QuantityDiscount, unit: Unit): boolean =>
-  applied.every(
-    (each) => !each.units.has(unit) || (each.spec.combinesWith.promotions && spec.combinesWith.promotions),
-  )
 
 async function findCoupon(shop: Shop, code: string | null | undefined): Promise<CouponSpec | null> {
   if (!code?.trim()) return null

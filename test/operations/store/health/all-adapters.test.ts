@@ -16,7 +16,7 @@ import { type Shop, store } from '#test/support/store'
 
 // Includes the real adapters; none of them is really called.
 const app = await testApp({
-  ecommerceUrl: 'shopify://myshopify.com',
+  ecommerceUrl: 'shopify://myshopify.com,tiendanube://tiendanube.com?contact=ops@example.com',
   billingUrl: 'mercadopago://token:secret@api.mercadopago.com',
   messagingUrl: 'whatsapp://4711@graph.facebook.com/v23.0?config=99',
   messagingAppSecret: 'app secret',
@@ -156,6 +156,7 @@ const unstoredCredentials = [
   'operations/messaging/qr/start.ts',
   'operations/messaging/shared/connect.ts',
   'operations/store/connections/connections.ts',
+  'operations/store/ecommerce/tiendanube/installation/install.ts',
 ]
 
 test('a store passed to an adapter names its connection', () => {
