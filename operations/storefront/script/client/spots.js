@@ -44,7 +44,7 @@ const buys = {
 const cardTitles = {
   in: [
     ...['.card__heading', '.product-card__title', '.woocommerce-loop-product__title', '.product-title'],
-    ...['[role="heading"]', 'h3', 'h2'],
+    ...['.js-item-name', '[role="heading"]', 'h3', 'h2'],
   ],
   isOuter: true,
 }
@@ -90,14 +90,27 @@ const spots = {
     side: 'before',
   },
   'card-image': {
-    in: [...['.card__media', '.card-gallery', '.product-card__image', '.thumbnail-top', 'picture', 'img']],
+    in: [
+      ...[
+        '.card__media',
+        '.card-gallery',
+        '.product-card__image',
+        '.thumbnail-top',
+        '.item-image',
+        'picture',
+        'img',
+      ],
+    ],
     side: 'after',
     isInColumn: true,
   },
   'card-above-title': { ...cardTitles, side: 'before' },
   'card-title': { ...cardTitles, side: 'after' },
   'card-price': {
-    in: ['product-price', '.product-price-and-shipping', '.price', '.product-card__price'],
+    in: [
+      ...['product-price', '.product-price-and-shipping', '.price', '.product-card__price'],
+      '.item-price-container',
+    ],
     side: 'after',
     isOuter: true,
   },

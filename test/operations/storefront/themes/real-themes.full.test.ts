@@ -131,7 +131,7 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
       const after = await readPlaces(page)
       expect(after.map((each) => each.name)).toEqual(names)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-      // Where the theme scrolls an element, the page itself has nothing to scroll.
+      // The page itself has nothing to scroll if the theme scrolls an element.
       const isInner = await page.evaluate(`getComputedStyle(document.body).overflowY === 'hidden'`)
       if (isInner) expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900)
       expect((await findViolations(page)).filter((each) => each.includes('store-'))).toEqual([])
