@@ -21,9 +21,9 @@ export const jobWaitMs = 300_000
 const intervalMs = 6 * hourMs
 
 /**
- * Reads the whole catalog. From a platform that tells cheaply when products were changed, reads only the changed ones and a
- * quarter of the others, because not every change has a date, such as that of a category. Cached products that the catalog does not contain are looked up by id, and marked as missing if
- * not found. If the cache is of another connection, older products replace newer cached ones too. Throws `Unavailable` if
+ * Reads the whole catalog. If the platform lists cheaply when products were changed, reads only the changed ones and a
+ * quarter of the others, because not every change has a date, such as that of a category. Cached products that the
+ * catalog does not contain are looked up by id, and marked as missing if not found. If the cache is of another connection, older products replace newer cached ones too. Throws `Unavailable` if
  * the platform does not answer; the products read until then stay written. Does nothing without a connected platform. Not
  * inside a transaction.
  */

@@ -1,5 +1,6 @@
 // Keeps bars, buttons and alerts, which float over the page, behind the theme's open drawers and dialogs and above its bar
-// at the window's bottom, and moves the theme's sticky header below our bar. Also reads how far the page is scrolled, whatever element scrolls.
+// at the window's bottom, and moves the theme's sticky header below our bar. Also reads how far the page is scrolled,
+// whatever element scrolls.
 
 const root = globalThis.document?.documentElement
 /** The layer of what floats; merchants may set `--storefront-layer`. Ours are at most six above it. */
