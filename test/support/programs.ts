@@ -6,6 +6,7 @@ import { checkProgram } from '#scripts/check'
 import type { Program } from '#scripts/cli/program'
 import { countProgram } from '#scripts/count'
 import { devProgram } from '#scripts/dev'
+import { doctorProgram } from '#scripts/doctor'
 import { keysProgram } from '#scripts/keys'
 import { migrateProgram } from '#scripts/migrate'
 import { moveProgram } from '#scripts/move'
@@ -29,6 +30,7 @@ export const programs: Record<string, Program> = {
   worker: workerProgram,
   backup: backupProgram,
   restore: restoreProgram,
+  doctor: doctorProgram,
   move: moveProgram,
   migrate: migrateProgram,
   keys: keysProgram,

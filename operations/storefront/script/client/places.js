@@ -168,8 +168,8 @@ function measureBadge(made, within) {
 function holdCorners(all) {
   const corners = all.filter(({ made }) => made.getAttribute('placement') === 'corner')
   for (const holder of corners.map(findCorner)) if (holder) holder.style.position = 'relative'
-  const below = corners.map(({ made, within }) => measureBadge(made, within))
-  for (const [at, { made }] of corners.entries()) if (below[at]) made.style.top = `${below[at]}px`
+  const below = corners.map(({ made, within }) => ({ made, top: measureBadge(made, within) }))
+  for (const { made, top } of below) if (top) made.style.top = `${top}px`
 }
 
 /** Finds a spot, and whether it is in a column of flexible boxes, where an element takes the whole width as a block does. */

@@ -93,7 +93,7 @@ test('an order names the checkout that it was, before the carts are read again',
     .where('id', '=', id)
     .executeTakeFirst()
   expect(row).toEqual({ cart_id: String(cart!.id) })
-  await app.advance(300_000)
+  await app.advance(3_600_000)
   await app.drainJobs()
   expect(await (await db()).selectFrom('carts').select('order_id').execute()).toEqual([{ order_id: id }])
 })
