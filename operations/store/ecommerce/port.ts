@@ -224,6 +224,8 @@ export interface EcommercePort {
   removeScript?(store: ProviderStore, script: { src: string }): Promise<void>
   /** The link where the shop's owner activates the script. Undefined if the platform needs no activation. */
   activationLink?(store: ProviderStore): Promise<string>
+  /** Topics that the platform reports by no webhook; undefined: none. */
+  readonly unreportedTopics?: readonly WebhookTopic[]
   /** Idempotent by topic and URL. */
   registerWebhook(
     store: ProviderStore,

@@ -16,7 +16,8 @@ export default job(cartsSync, {
     const connected = await connections.findEcommerce(ctx)
     if (!connected) return
     let cursor = await readCartCursor(ctx)
-    const isFirst = (await readCacheProgress(ctx))?.carts == null
+    const isReported = !connected.port.unreportedTopics?.includes('cart.updated')
+    const canMiss = isReported && (await readCacheProgress(ctx))?.carts != null
     let askedAt = ctx.now()
     const read = (at: string | null) => {
       signal.throwIfAborted()
@@ -32,7 +33,7 @@ export default job(cartsSync, {
         const written = new Set(await upsertCarts(tx, page.carts))
         // A cart that became an order is announced as an order.
         const changes = page.carts
-          .filter(({ id, orderId }) => !isFirst && orderId === null && written.has(id))
+          .filter(({ id, orderId }) => canMiss && orderId === null && written.has(id))
           .map((each) => each.lastActivityAt)
         await saveCartCursor(tx, connected.connectedAt, cursor, noteMissed(tx, 'carts', { changes }))
       })

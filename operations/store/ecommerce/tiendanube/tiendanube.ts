@@ -54,6 +54,7 @@ export class TiendanubeEcommerce implements EcommercePort {
   readonly #shops: ShopCache
   readonly #discounts: TiendanubeDiscounts
   readonly install: InstallFlow | undefined
+  readonly unreportedTopics = ['cart.updated'] as const
 
   constructor(options: TiendanubeOptions) {
     this.#options = options

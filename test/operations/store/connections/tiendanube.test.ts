@@ -93,9 +93,14 @@ test('an order names the checkout that it was, before the carts are read again',
     .where('id', '=', id)
     .executeTakeFirst()
   expect(row).toEqual({ cart_id: String(cart!.id) })
+  fillCart(platform.shop, bought)
   await app.advance(3_600_000)
   await app.drainJobs()
-  expect(await (await db()).selectFrom('carts').select('order_id').execute()).toEqual([{ order_id: id }])
+  const carts = await (await db()).selectFrom('carts').select('order_id').orderBy('id').execute()
+  expect(carts).toEqual([{ order_id: id }, { order_id: null }])
+  // Tiendanube reports no carts: none was missed.
+  const [connection] = await (await db()).selectFrom('connections').select('settings').execute()
+  expect(connection!.settings).not.toHaveProperty('cartsMissedAt')
 })
 
 test('a promotion is applied to the carts that Tiendanube asks about, at an address with a key', async () => {
