@@ -26,6 +26,19 @@ test('a recovery message is sent only for a checkout that was not completed', as
     await app.advance(minutes * minute)
     await app.drainJobs({ allowFailures: true })
   }
+  const deliver = async (topic: string, id: number | string) => {
+    const url = `https://api.example.com/hooks/ecommerce/shopify/${shop.id}`
+    const [delivery] = platform.standIn.deliveries(topic, { id }, url)
+    const answer = await app.fetch(
+      new Request(`http://localhost/hooks/ecommerce/shopify/${shop.id}`, {
+        method: 'POST',
+        headers: delivery!.headers,
+        body: Buffer.from(delivery!.body),
+      }),
+    )
+    expect(answer.status).toBe(200)
+    await app.drainJobs()
+  }
   const body = { type: 'abandoned-cart', isActive: true, quietHours: never, delayMinutes: 60 }
   expect((await shop.call(createAutomation, { body })).status).toBe(201)
 
@@ -40,6 +53,7 @@ test('a recovery message is sent only for a checkout that was not completed', as
   )
   platform.shop.addCustomer({ id: '7999', name: 'Somebody else' })
   await pass(10)
+  await deliver('checkouts/create', carts.get('leaves')!.id)
   const runs = () =>
     ctx.db
       .selectFrom('automation_executions')
@@ -63,17 +77,7 @@ test('a recovery message is sent only for a checkout that was not completed', as
   await app.advance(minute)
   const checkout = carts.get('buysByHook')!
   const order = placeOrder(platform.shop, { customerId: '7999', ...line, checkout })
-  const url = `https://api.example.com/hooks/ecommerce/shopify/${shop.id}`
-  const [delivery] = platform.standIn.deliveries('orders/create', { id: order.id }, url)
-  const answer = await app.fetch(
-    new Request(`http://localhost/hooks/ecommerce/shopify/${shop.id}`, {
-      method: 'POST',
-      headers: delivery!.headers,
-      body: Buffer.from(delivery!.body),
-    }),
-  )
-  expect(answer.status).toBe(200)
-  await app.drainJobs()
+  await deliver('orders/create', order.id)
   const linked = await ctx.db
     .selectFrom('orders')
     .select('cart_id')
