@@ -107,7 +107,7 @@ describe('credentials', () => {
 
 describe('rates', () => {
   test('calls over the limit wait for the bucket, and all are answered', async () => {
-    const { standIn, port, store } = await opened({ rates: { graph: [12, 200] } })
+    const { standIn, port, store } = await opened({ rates: { graph: [12, 40] } })
     const answers = await Promise.all(Array.from({ length: 12 }, () => port.check(store)))
     expect(answers).toHaveLength(12)
     expect(standIn.throttled).toBeGreaterThan(0)

@@ -22,7 +22,8 @@ import {
   topOf,
 } from '#test/support/themes/walk'
 
-const { app, url } = await servedApp()
+// The test's clock stands still, so all visits are of one minute.
+const { app, url } = await servedApp({ storefrontReadsIp: 100_000, storefrontWritesIp: 100_000 })
 const themeScript = readFileSync(
   new URL(
     '../../../../operations/store/ecommerce/shopify/app/extensions/storefront/assets/theme.js',
