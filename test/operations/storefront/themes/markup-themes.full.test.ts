@@ -21,8 +21,7 @@ import {
   topOf,
 } from '#test/support/themes/walk'
 
-// The test's clock stands still, so all visits are of one minute.
-const { app, url } = await servedApp({ storefrontReadsIp: 100_000, storefrontWritesIp: 100_000 })
+const { app, url } = await servedApp()
 const shop = hasChromium ? await connectedStore(app, { locale: 'pt-BR' }) : null
 if (shop) await everythingOn(app, shop)
 

@@ -22,7 +22,6 @@ import {
   topOf,
 } from '#test/support/themes/walk'
 
-// The test's clock stands still, so all visits are of one minute.
 const { app, url } = await servedApp({ storefrontReadsIp: 100_000, storefrontWritesIp: 100_000 })
 const themeScript = readFileSync(
   new URL(
@@ -48,6 +47,8 @@ if (shop) {
 
 /** The theme's shop with the app's embed block switched on, opened at a path by a visitor. */
 async function visitTheme(name: ThemeName, width: number, path: string) {
+  // The clock stands still otherwise, and all visits would share one minute's limit of events.
+  await app.advance(600_000)
   const theme = await openThemeShop(
     name,
     ({ template, product, cart }) => `
@@ -223,6 +224,7 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
         await expect.poll(() => findCovered(page, '.sticky-add-to-cart__bar')).toEqual([])
       }
 
+      await app.advance(600_000)
       await page.goto(`${origin}/collections/all`)
       await page.evaluate(seeAll)
       // A dialog that opens long after the click, when its content has come.
