@@ -1,6 +1,7 @@
 /**
  * The parameters of an address (`?name=value`) as libpq has them (PostgreSQL's manual, "Parameter Key Words"). Each is
- * honoured or refused. A name that libpq does not know is a setting of the session, which the server checks.
+ * honoured or refused, except for `channel_binding`, which is ignored. `application_name`, `options` and names that libpq
+ * does not know are settings of the session, which the server checks.
  */
 import { readFileSync } from 'node:fs'
 
@@ -17,7 +18,7 @@ const withoutEffect: Readonly<Record<string, RegExp>> = {
   sslsni: /^1$/,
 }
 
-/** Parameters of libpq that neither this program nor its driver has. */
+/** Parameters of libpq that postgres.js does not support. */
 const unsupported = new Set([
   ...['gssdelegation', 'gsslib', 'hostaddr', 'keepalives_count', 'keepalives_idle', 'keepalives_interval'],
   ...[

@@ -1,4 +1,7 @@
-/** Looks for faults of the database and the settings that would otherwise show later, as something else. */
+/**
+ * Finds faults of the database and the settings before a start, when their cause is still clear. Also notes with which
+ * secret key a database is used.
+ */
 import { statfs } from 'node:fs/promises'
 import type { Database } from '#db/database'
 import { findAppliedMigrations } from '#db/migrate'
@@ -10,7 +13,7 @@ import type { Settings } from './settings.ts'
 export interface Finding {
   /** A warning hinders nothing now. */
   level: 'fault' | 'warning'
-  /** One sentence that begins with the setting, with its remedy. */
+  /** The fault with its remedy; begins with the setting, if there is one. */
   message: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decides how often the schedule syncs a mirror of the platform: hourly while webhooks announce all changes, at each
- * turn of the schedule for two hours after one was missed.
+ * Decides how often the schedule syncs a mirror of the platform, and notes missed webhooks: hourly while webhooks announce
+ * all changes, at each turn of the schedule for two hours after a webhook was missed.
  */
 
 import { sql } from 'kysely'
@@ -10,7 +10,7 @@ import { connectedStores } from './connections.ts'
 
 export type Mirror = 'orders' | 'carts'
 
-/** An hour, less than a turn of the schedule. */
+/** An hour minus a turn of the schedule. */
 const reconcileAfterMs = 55 * minuteMs
 const closeWatchMs = 2 * hourMs
 /** Webhooks arrive within minutes: a change found later than this was not announced. */

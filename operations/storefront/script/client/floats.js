@@ -1,4 +1,5 @@
-// Places what floats: strips at the window's edges and corners, laid out so that none covers its neighbour.
+// Places what floats: strips at the window's edges, and buttons, bubbles and alerts in its corners. None covers its
+// neighbour, and on a phone they share a quarter of the window.
 
 import { findScroller, layer, watchLayers } from './layers.js'
 
@@ -11,7 +12,7 @@ const isNarrow = matchMedia('(max-width: 767px), (max-height: 479px)').matches
 
 const strips = new Map()
 
-/** Publishes the height of a strip as a CSS variable, so that others are placed beyond it. */
+/** Watches the height of a strip: `layOut` publishes it as a CSS variable, so that others are placed beyond it. */
 function measure(strip, name) {
   for (const [each] of strips) if (!each.isConnected) strips.delete(each)
   strips.set(strip, { name, height: 0 })
