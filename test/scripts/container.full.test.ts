@@ -1,6 +1,6 @@
 /** `Dockerfile` and `compose.yaml` name existing files and settings. No image is built. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync, execSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,6 +10,21 @@ const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const dockerfile = read('Dockerfile')
 const compose = read('compose.yaml')
 const manifest = JSON.parse(read('package.json'))
+
+interface LockedPackage {
+  version: string
+  license: string
+  dev?: boolean
+  devOptional?: boolean
+}
+
+const locked: Record<string, LockedPackage> = JSON.parse(read('package-lock.json')).packages
+/** What `npm ci --omit=dev` installs. */
+const deployed = Object.entries(locked).flatMap(([path, { version, license, dev, devOptional }]) =>
+  path === '' || dev || devOptional
+    ? []
+    : [{ path, license, name: `${path.split('node_modules/').at(-1)}@${version}` }],
+)
 
 const findCommands = (text: string, key: RegExp): string[] =>
   [...text.matchAll(key)].map(([, list]) => (JSON.parse(list!) as string[]).join(' '))
@@ -36,6 +51,32 @@ test('the image uses our Node version, and no server runs as root', () => {
   expect(images).toEqual([own, own])
   expect(dockerfile.lastIndexOf('USER node')).toBeLessThan(dockerfile.lastIndexOf('CMD ['))
   expect(dockerfile.lastIndexOf('USER node')).toBeGreaterThan(dockerfile.lastIndexOf('COPY '))
+})
+
+test('the bill of materials lists the packages of servers, and no other', () => {
+  const [, command] = dockerfile.match(/^RUN (.+ npm sbom .+) >sbom\.json$/m)!
+  const folder = mkdtempSync(join(tmpdir(), 'merchant-bill-'))
+  try {
+    for (const path of [
+      'package.json',
+      'package-lock.json',
+      ...deployed.map((each) => `${each.path}/package.json`),
+    ]) {
+      cpSync(join(root, path), join(folder, path))
+    }
+    const bill = JSON.parse(execSync(command!, { cwd: folder, encoding: 'utf8', maxBuffer: 1e8 }))
+    const listed = bill.components.map((each: { 'bom-ref': string }) => each['bom-ref'].split('|')[0])
+    expect(new Set(listed)).toEqual(new Set(deployed.map((each) => each.name)))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('licences of the packages of servers demand nothing but a notice', () => {
+  const allowed = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'Unlicense']
+  const choices = (licence: string) => licence.replaceAll(/[()]/g, '').split(' OR ')
+  const others = deployed.filter(({ license }) => !choices(license).some((each) => allowed.includes(each)))
+  expect(others).toEqual([])
 })
 
 test("servers are started with npm's commands, but without npm", () => {

@@ -1,7 +1,7 @@
 /** Everything on in Dawn and Horizon as published, with their own scripts, on desktops and phones. */
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import saveCountdown from '#operations/bars/countdown/api/save-settings'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { whenFileEnds } from '#test/support/closing'
@@ -9,6 +9,7 @@ import { serveMedia } from '#test/support/demo-media'
 import { findViolations } from '#test/support/demo-shop'
 import { everythingOn } from '#test/support/every-element'
 import { connectedStore } from '#test/support/platform'
+import { eachLater } from '#test/support/test-clock'
 import { hasThemes, openThemeShop, type ThemeName, themeNames } from '#test/support/themes/shop'
 import {
   findCovered,
@@ -47,8 +48,6 @@ if (shop) {
 
 /** The theme's shop with the app's embed block switched on, opened at a path by a visitor. */
 async function visitTheme(name: ThemeName, width: number, path: string) {
-  // The clock stands still otherwise, and all visits would share one minute's limit of events.
-  await app.advance(600_000)
   const theme = await openThemeShop(
     name,
     ({ template, product, cart }) => `
@@ -59,6 +58,7 @@ async function visitTheme(name: ThemeName, width: number, path: string) {
   )
   whenFileEnds(theme.close)
   const opened = await openPage({ viewport: { width, height: width < 500 ? 844 : 900 } })
+  onTestFinished(() => opened.page.close())
   await opened.page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
   await serveMedia(opened.page)
   await opened.page.goto(`${theme.origin}${path}`)
@@ -104,6 +104,9 @@ const selectors = {
 } as const
 
 describe.skipIf(!shop)('the themes of ../shared/themes', () => {
+  // The pages of earlier tests send events too; a minute's limit would be shared by all.
+  eachLater(app, 600_000)
+
   test.each(cases)(
     '%s, %i px: on a product every widget has its place, before and after the choice of a variant',
     async (name, width) => {
