@@ -11,6 +11,14 @@ export class NewerDatabase extends Error {
   override name = 'NewerDatabase'
 }
 
+/**
+ * The last migration of the previous release. Later migrations keep what that release needs, so its code runs on the
+ * tables of this one: in a rolling upgrade, and after a rollback. Set when a release is made.
+ */
+export const previousRelease = '0047-directory'
+/** Names the row of `server_settings` with the last migration of the oldest code that runs on the tables. */
+const oldestCode = 'oldest-code'
+
 const folder = new URL('./migrations/', import.meta.url)
 
 async function migrationNames(): Promise<string[]> {
@@ -26,16 +34,40 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   return Object.fromEntries(loaded)
 }
 
-/** Runs pending migrations and returns their names. Throws `NewerDatabase`, or the error of a migration. */
+/**
+ * Runs pending migrations and returns their names; none if this is the previous release's code, which runs on the tables
+ * of the next. Throws `NewerDatabase` if the code is older, or the error of a migration.
+ */
 export async function migrate(database: Database): Promise<string[]> {
   // Checked first, since usually nothing is pending, and Kysely's migrator reads all files, tables and columns.
   const [wanted, ran] = await Promise.all([migrationNames(), findAppliedMigrations(database)])
   if (wanted.length === ran.size && wanted.every((name) => ran.has(name))) return []
-  const unknown = [...ran].filter((name) => !wanted.includes(name))
-  if (unknown.length > 0) throw new NewerDatabase(describeNewerDatabase(unknown.toSorted().at(-1)!))
-  const names = await runMigrations(database, readMigrations)
+  const newest = findNewest(wanted, ran)
+  if (newest !== null) {
+    if (wanted.every((name) => ran.has(name)) && (await isSupported(database, wanted.at(-1)!))) return []
+    throw new NewerDatabase(describeNewerDatabase(newest))
+  }
+  const names = await runMigrations(database, readMigrations, previousRelease)
   await distributeNew(database)
   return names
+}
+
+/** The newest applied migration that this code does not know; null if it knows all. */
+const findNewest = (known: readonly string[], applied: Set<string>): string | null =>
+  [...applied]
+    .filter((name) => !known.includes(name))
+    .toSorted()
+    .at(-1) ?? null
+
+/** Whether the database is of a later release; then the name of its newest migration, otherwise null. */
+export const findNewerMigration = async (database: Database): Promise<string | null> =>
+  findNewest(await migrationNames(), await findAppliedMigrations(database))
+
+async function isSupported(database: Database, last: string): Promise<boolean> {
+  const [row] = await database.query<{ value: string }>('select value from server_settings where name = $1', [
+    oldestCode,
+  ])
+  return row !== undefined && last >= row.value
 }
 
 /**
@@ -62,10 +94,12 @@ const migrationLock = 7_290_001
 /**
  * Runs all pending migrations in one transaction, one process at a time. Our own advisory lock ends with the
  * transaction. Kysely's lock is bound to a session and is not used, since our statements may run on any connection.
+ * `oldest` is recorded as the last migration of the oldest code that still runs on the tables.
  */
 function runMigrations(
   database: Database,
   getMigrations: () => Promise<Record<string, Migration>>,
+  oldest?: string,
 ): Promise<string[]> {
   // Overrides the database's default: after waiting for the lock, the transaction must see what was committed
   // meanwhile.
@@ -83,6 +117,10 @@ function runMigrations(
     )
     const { error, results = [] } = await new Migrator({ db, provider: { getMigrations } }).migrateToLatest()
     if (error) throw error
+    if (oldest !== undefined) {
+      await sql`insert into server_settings (name, value) values (${oldestCode}, to_jsonb(${oldest}::text))
+        on conflict (name) do update set value = excluded.value`.execute(db)
+    }
     return results.map(({ migrationName }) => migrationName)
   })
 }

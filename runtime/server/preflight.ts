@@ -4,7 +4,7 @@
  */
 import { statfs } from 'node:fs/promises'
 import type { Database } from '#db/database'
-import { findAppliedMigrations } from '#db/migrate'
+import { findAppliedMigrations, findNewerMigration } from '#db/migrate'
 import { findUnreadyReason } from '#db/readiness'
 import type { Clock } from '#runtime/clock'
 import { hasValidSignature, sign } from '#runtime/secrets'
@@ -41,6 +41,12 @@ export async function findIssues(
   ]
   const unready = await findUnreadyReason(database)
   if (unready !== null) found.push(fault(`DATABASE_URL: ${unready}`))
+  const newer = await findNewerMigration(database)
+  if (newer !== null) {
+    found.push(
+      warning(`DATABASE_URL: this code does not know the migration ${newer}: upgrade again when you can`),
+    )
+  }
   const isOurs = (await findAppliedMigrations(database)).size > 0
   if (isOurs && (await hasOtherSecretKey(database, settings))) found.push(fault(otherSecretKey))
   return found

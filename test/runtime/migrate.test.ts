@@ -1,7 +1,7 @@
 /** How a start detects whether a database is up to date. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
-import { isMigrated, migrate, NewerDatabase } from '#db/migrate'
+import { findNewerMigration, isMigrated, migrate, NewerDatabase } from '#db/migrate'
 import { freshDatabase } from '#test/support/app'
 import { testsBeginAt } from '#test/support/test-clock'
 
@@ -46,18 +46,23 @@ describe('a database with all migrations', () => {
     expect(await isMigrated(database)).toBe(true)
   })
 
-  test('is ready, but not migrated, for a release that knows fewer', async () => {
-    const later = { name: '9999-of-a-later-release', timestamp: testsBeginAt.toISOString() }
+  test('is used by the code of the previous release, and refused by older code', async () => {
+    const later = '9999-of-a-later-release'
     await database.query('insert into kysely_migration (name, timestamp) values ($1, $2)', [
-      later.name,
-      later.timestamp,
+      later,
+      testsBeginAt.toISOString(),
     ])
     expect(await isMigrated(database)).toBe(true)
+    expect(await findNewerMigration(database)).toBe(later)
+    expect(await migrate(database)).toEqual([])
+    // What a later release records if its previous one is later than this code.
+    await database.query(`update server_settings set value = '"9998-unknown"' where name = 'oldest-code'`, [])
     await expect(migrate(database)).rejects.toThrow(NewerDatabase)
     await expect(migrate(database)).rejects.toThrow(
       'does not know its migration 9999-of-a-later-release: start the version',
     )
-    await database.query('delete from kysely_migration where name = $1', [later.name])
+    await database.query('delete from kysely_migration where name = $1', [later])
+    expect(await findNewerMigration(database)).toBeNull()
   })
 
   test('is not up to date without the table of migrations', async () => {

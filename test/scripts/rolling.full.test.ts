@@ -4,11 +4,12 @@
  * without either the test is skipped.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, inject, test } from 'vitest'
+import { previousRelease } from '#db/migrate'
 import { openPostgres } from '#db/open'
 // biome-ignore lint/style/noRestrictedImports: the processes it starts go by the machine's clock
 import { machineClock } from '#runtime/clock'
@@ -124,6 +125,8 @@ test.skipIf(release === null)(
     expect(reads.length).toBeGreaterThan(50)
     const before = await readStatuses(old.gateway, key, reads)
 
+    // A release whose code still runs: its last migration is what `previousRelease` names.
+    expect(readdirSync(join(of, 'db/migrations')).toSorted().at(-1)).toBe(`${previousRelease}.ts`)
     command(root, env, 'scripts/migrate.ts')
     expect(await readStatuses(old.gateway, key, reads)).toEqual(before)
     const now = { gateway: await gateway(root), worker: await worker(root) }
