@@ -55,7 +55,7 @@ describe('a database with all migrations', () => {
     expect(await isMigrated(database)).toBe(true)
     expect(await findNewerMigration(database)).toBe(later)
     expect(await migrate(database)).toEqual([])
-    // What a later release records if its previous one is later than this code.
+    // As a later release records it if its previous one is later than this code.
     await database.query(`update server_settings set value = '"9998-unknown"' where name = 'oldest-code'`, [])
     await expect(migrate(database)).rejects.toThrow(NewerDatabase)
     await expect(migrate(database)).rejects.toThrow(

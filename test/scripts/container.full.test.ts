@@ -19,7 +19,7 @@ interface LockedPackage {
 }
 
 const locked: Record<string, LockedPackage> = JSON.parse(read('package-lock.json')).packages
-/** What `npm ci --omit=dev` installs. */
+/** The packages that `npm ci --omit=dev` installs. */
 const deployed = Object.entries(locked).flatMap(([path, { version, license, dev, devOptional }]) =>
   path === '' || dev || devOptional
     ? []
