@@ -2,6 +2,7 @@ import { extensions } from '#runtime/extensions'
 import { pausedCampaigns } from './campaigns/pending.ts'
 import { requeueWindowed } from './campaigns/windows.ts'
 import { contactErasure, eraseShop } from './erasure/erasure.ts'
+import { moveContacts } from './lists/contacts.ts'
 import { optOutByReply } from './opt-outs/replies.ts'
 import { campaignMessages } from './sending/outbox-source.ts'
 import { templateUse } from './template-use.ts'
@@ -14,6 +15,7 @@ export default extensions({
       if (text !== null) await optOutByReply(ctx, phone, text, at)
     },
   ],
+  readdressed: [moveContacts],
   senders: { cm: campaignMessages },
   templateUses: [templateUse],
   timezoneChanged: [requeueWindowed],

@@ -1,5 +1,13 @@
 /** The section's public API. */
 
+export {
+  findKnownPhones,
+  isPhone,
+  parseAddress,
+  personAddress,
+  shownPersonId,
+  shownPhone,
+} from './addresses.ts'
 export { findMessageChanges } from './callbacks/message-changes.ts'
 export { resolveAddresses } from './callbacks/person-addresses.ts'
 export { readNumberUsage } from './numbers/limit.ts'

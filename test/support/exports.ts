@@ -112,7 +112,7 @@ export const worlds: Readonly<Record<string, World>> = {
   'contacts-export': {
     exportPath: '/campaigns/lists/:id/contacts/export',
     lists: '/campaigns/lists/:id/contacts',
-    header: 'phone,name,email,source,opted_out,created_at,toString,customFields.source',
+    header: 'phone,name,email,source,opted_out,created_at,toString,customFields.source,whatsapp_user_id',
     begin: (shop) =>
       insert(shop, 'contact_lists', { name: 'All', custom_field_names: ['toString', 'source'] }),
     async make(shop, n, list) {
@@ -175,7 +175,7 @@ export const worlds: Readonly<Record<string, World>> = {
     exportPath: '/inbox/export',
     lists: '/inbox/conversations',
     header:
-      'id,contact_name,phone,status,assignee,tags,tier,unread,messages,last_message_at,last_message,waiting_since,closed_at,created_at',
+      'id,contact_name,phone,status,assignee,tags,tier,unread,messages,last_message_at,last_message,waiting_since,closed_at,created_at,whatsapp_user_id',
     begin: (shop) => insert(shop, 'inbox_tags', { name: 'Urgent', color: '#ff0000' }),
     async make(shop, n, tag) {
       const isOdd = n % 2 === 1

@@ -2,14 +2,14 @@
 import { headers } from '#operations/store/index'
 import { refuse } from '#runtime/errors'
 import { customFieldName, maxCustomFields, reservedFields } from '../lists/contact-schema.ts'
-import { contactNames, exportedColumns, programs, readOnlyColumns } from './csv-names.ts'
+import { contactNames, exportedColumns, personIdColumn, programs, readOnlyColumns } from './csv-names.ts'
 import type { Cell, CsvInput } from './csv-schema.ts'
 
 /** The positions of the columns in a row. `width` is the number of columns. */
 export interface CsvLayout {
   width: number
   phone: number
-  /** Further columns with phones, for rows whose `phone` is blank. */
+  /** Further columns with phones or WhatsApp ids, for rows whose `phone` is blank. */
   otherPhones?: number[]
   name: number | null
   /** First, middle and last names, for rows whose `name` is blank. */
@@ -61,13 +61,22 @@ const isOwnExport = (columns: readonly string[]): boolean =>
   exportedColumns.every((name) => columns.includes(name))
 
 function layoutOfOwnExport(columns: string[]): CsvLayout {
-  const others = columns.filter((name) => !(exportedColumns as readonly string[]).includes(name))
+  const others = columns.filter(
+    (name) => name !== personIdColumn && !(exportedColumns as readonly string[]).includes(name),
+  )
   const at = (name: string): number => columns.indexOf(name)
   const customFields: Record<string, number> = {}
   for (const column of others) {
     customFields[parseOwnName(column) ?? pickFieldName(column, at(column), customFields)] = at(column)
   }
-  return { width: columns.length, phone: at('phone'), name: at('name'), email: at('email'), customFields }
+  return {
+    width: columns.length,
+    phone: at('phone'),
+    ...(columns.includes(personIdColumn) ? { otherPhones: [at(personIdColumn)] } : {}),
+    name: at('name'),
+    email: at('email'),
+    customFields,
+  }
 }
 
 /** Returns the custom field that a column is headed by, as our export writes it: `cupom`, or `customFields.source`. */

@@ -1,6 +1,9 @@
 /** Names of the columns of contacts: our own, those of other programs, and what people call them. */
 import type { headers } from '#operations/store/index'
 
+/** The column of our exports with the WhatsApp id of a person whose phone is hidden. Older exports lack it. */
+export const personIdColumn = 'whatsapp_user_id'
+
 /**
  * Columns that fill a contact. Sources: Google Contacts (`Given Name`, `First Name`, `E-mail 1 - Value`), Outlook
  * (`E-mail Address`, `Mobile Phone`), Mailchimp (`Email Address`, `FNAME`, `LNAME`, `SMS Phone Number`), Klaviyo
@@ -27,6 +30,7 @@ export const contactNames = {
   otherPhone: [
     ['Default Address Phone', 'Primary Phone', 'Phone 2 - Value', 'Phone 3 - Value', 'Phone 4 - Value'],
     ['Home Phone', 'Home Phone 2', 'Other Phone', 'Business Phone', 'Business Phone 2', 'Landline Number'],
+    [personIdColumn],
   ],
   name: [
     ['name', 'Full Name', 'Nome completo', 'Nombre completo', 'Nombre y apellido', 'Display Name'],

@@ -1,8 +1,9 @@
 /** Parses rows of a CSV into contacts or row errors (rule 7). No database, no clock. */
 
+import { parseAddress } from '#operations/messaging/index'
 import { findTextIssue } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
-import { explainPhone, parsePhone } from '#runtime/values/phone'
+import { explainPhone } from '#runtime/values/phone'
 import { countCharacters } from '#runtime/values/truncate'
 import { maxCustomFields, maxCustomValueLength } from '../lists/contact-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
@@ -58,7 +59,7 @@ export function parseRow(line: number, cells: readonly Cell[], layout: CsvLayout
     .map((at) => firstValue(toText(cells[at])))
     .filter((text) => text !== '')
   if (written.length === 0) return bad('phone: is missing')
-  const phone = written.map((text) => parsePhone(text, country)).find(Boolean)
+  const phone = written.map((text) => parseAddress(text, country)).find(Boolean)
   if (!phone) return bad(`phone: ${explainPhone(written[0]!)}`)
   const name = readName(cells, layout)
   if (countCharacters(name) > nameAtMost) return bad(`name: has more than ${nameAtMost} characters`)

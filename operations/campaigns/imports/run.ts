@@ -1,5 +1,6 @@
 /** Runs the job `list-import`: writes each page of an import into the list, and notifies the merchant at the end. */
 import { sql } from 'kysely'
+import { findKnownPhones } from '#operations/messaging/index'
 import { imports } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
@@ -24,7 +25,14 @@ export const listImports: imports.Importer<ListImport, ImportPage, Count, Locked
   page: readPage,
   // Locks the list before the import's row (rule 10).
   lock: (tx, run) => lockList(tx, run.list_id),
-  async write(tx, { id, list_id: listId, options }, { entries, next }, list) {
+  async write(tx, { id, list_id: listId, options }, { entries: read, next }, list) {
+    const toPhone = await findKnownPhones(
+      tx,
+      read.flatMap((entry) => ('phone' in entry ? entry.phone : [])),
+    )
+    const entries = read.map((entry) =>
+      'phone' in entry ? { ...entry, phone: toPhone(entry.phone) } : entry,
+    )
     const keys = [...new Set(entries.flatMap((entry) => ('phone' in entry ? phoneKey(entry.phone) : [])))]
     const { counts, errors, written } = mergeEntries(entries, await findContactsByPhone(tx, listId, keys), {
       room: maxContacts - list.size,

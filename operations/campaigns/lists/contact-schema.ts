@@ -1,4 +1,5 @@
-import { email, id, instant, named, object, phone, searchText, text, writeBody, z } from '#runtime/schema'
+import { personAddress } from '#operations/messaging/index'
+import { email, id, instant, named, object, searchText, text, writeBody, z } from '#runtime/schema'
 import { listSource } from './schema.ts'
 
 /** Names of the built-in variables, which no custom field may have. */
@@ -31,7 +32,7 @@ export const contact = named(
   object({
     id,
     listId: id,
-    phone: z.string().describe('E.164'),
+    phone: z.string().describe('E.164, or the WhatsApp id of a person whose phone is hidden'),
     name: name.nullable(),
     email: email.nullable(),
     customFields: z.record(customFieldName, text(1, maxCustomValueLength)).describe('At most 20'),
@@ -50,7 +51,7 @@ const customFieldsInput = z
 
 export const newContactBody = writeBody(
   {
-    phone,
+    phone: personAddress,
     name: name.nullable(),
     email: email.nullable(),
     customFields: customFieldsInput,

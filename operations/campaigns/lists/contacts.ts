@@ -1,6 +1,6 @@
 /** Reads, adds and removes the contacts of a list. A list has at most one contact per phone, compared by `phone_key`. */
 import { type RawBuilder, sql } from 'kysely'
-import { isOptedOut } from '#operations/messaging/index'
+import { findKnownPhones, isOptedOut, isPhone, parseAddress } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedPages } from '#runtime/database/list'
@@ -11,7 +11,7 @@ import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
 import { phoneKey, requirePhone } from '#runtime/values/phone'
 import type { NewContact } from './contact-schema.ts'
-import { type LockedList, lockExistingList, maxContacts, noSuchList } from './lists.ts'
+import { type LockedList, lockExistingList, lockList, maxContacts, noSuchList } from './lists.ts'
 
 type Db = Context['db']
 
@@ -111,7 +111,8 @@ export async function listContacts(
  * or full list, and a phone that is already in the list.
  */
 export async function addContact(ctx: Context, listId: string, input: NewContact): Promise<JsonText> {
-  const phone = requirePhone(input.phone, ctx.store.country)
+  const given = parseAddress(input.phone, ctx.store.country) ?? requirePhone(input.phone, ctx.store.country)
+  const phone = (await findKnownPhones(ctx, [given]))(given)
   const list = await lockExistingList(ctx, listId)
   const customFields = Object.fromEntries(
     Object.entries(input.customFields ?? {}).filter(([, value]) => value !== null),
@@ -235,6 +236,44 @@ export async function dropContacts(ctx: Context, which: RawBuilder<boolean>): Pr
       .where('id', '=', listId)
       .execute()
   }
+}
+
+/**
+ * Moves the contacts of a person whose phone was hidden to the address that is known now. A list that has the new address
+ * already keeps that contact, with the name and email that it lacked. A phone stays: it was put on the list as such.
+ */
+export async function moveContacts(ctx: Context, { from, to }: { from: string; to: string }): Promise<void> {
+  if (isPhone(from)) return
+  const theirs = sql<boolean>`phone_key = ${from}`
+  const found = await ctx.db.selectFrom('list_contacts').select('list_id').distinct().where(theirs).execute()
+  for (const listId of found.map((row) => row.list_id).sort()) {
+    if (!(await lockList(ctx, listId))) continue
+    const known = await ctx.db
+      .selectFrom('list_contacts')
+      .select(['name', 'email'])
+      .where('list_id', '=', listId)
+      .where(theirs)
+      .executeTakeFirst()
+    const kept = await ctx.db
+      .updateTable('list_contacts')
+      .set((eb) => ({
+        name: eb.fn.coalesce('name', eb.val(known?.name ?? null)),
+        email: eb.fn.coalesce('email', eb.val(known?.email ?? null)),
+        updated_at: ctx.now(),
+      }))
+      .where('list_id', '=', listId)
+      .where('phone_key', '=', phoneKey(to))
+      .returning('id')
+      .executeTakeFirst()
+    if (kept) continue
+    await ctx.db
+      .updateTable('list_contacts')
+      .set({ phone: to, phone_key: phoneKey(to), updated_at: ctx.now() })
+      .where('list_id', '=', listId)
+      .where(theirs)
+      .execute()
+  }
+  await dropContacts(ctx, theirs)
 }
 
 /** Finds which of these custom fields no contact of the list uses any more. */

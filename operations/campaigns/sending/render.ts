@@ -2,7 +2,7 @@
 
 import type { StoreFacts } from '#db/access'
 import type { sending } from '#operations/messaging/index'
-import { templates } from '#operations/messaging/index'
+import { isPhone, templates } from '#operations/messaging/index'
 import { getGivenName } from '#runtime/values/public-name'
 import { countCharacters } from '#runtime/values/truncate'
 import { renderLoosely, renderParameter, renderText, type Values } from '#runtime/values/variables'
@@ -30,7 +30,7 @@ export function buildValues(recipient: Recipient, store: StoreFacts): Values {
     name,
     customerName: name,
     firstName: getGivenName(name),
-    phone,
+    phone: isPhone(phone) ? phone : null,
     email,
     storeName: store.name,
     storeUrl: `https://${store.domain}`,

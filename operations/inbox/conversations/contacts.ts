@@ -224,9 +224,6 @@ export async function applyAddressBookName(
     .execute()
 }
 
-/** An expression: the contact's phone, or null if the address is a provider's id. Needs the alias `k` of `contacts`. */
-export const shownPhone = sql<string | null>`case when k.phone like '+%' then k.phone end`
-
 /** Finds the existing conversations with these phones. The map's keys are phones in the form of `phoneKey`. */
 export async function findConversationsByPhone(
   ctx: Context,

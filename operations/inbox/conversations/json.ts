@@ -1,10 +1,9 @@
 /** Builds the JSON of conversations in SQL. Data that is not stored on the row is looked up only for the rows of the page. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { isOptedOut } from '#operations/messaging/index'
+import { isOptedOut, shownPhone } from '#operations/messaging/index'
 import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
 import { preparedOne } from '#runtime/database/rows'
-import { shownPhone } from './contacts.ts'
 
 type Db = Kysely<TenantTables>
 
@@ -30,7 +29,7 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
   return jsonObject({
     id: 'c.id',
     contactId: 'c.contact_id',
-    phone: shownPhone,
+    phone: shownPhone('k.phone'),
     contactName: sql`coalesce(k.given_name, k.profile_name, k.order_name)`,
     profileName: 'k.profile_name',
     status: 'c.status',

@@ -7,6 +7,7 @@ import type { events } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
 import { phoneKey } from '#runtime/values/phone'
+import { isPhone, listKnownPeople } from '../addresses.ts'
 import { findOptedOut, add as optOut } from '../opt-outs/opt-outs.ts'
 import type { StatusData } from '../provider/hook-body.ts'
 import type { InboundData, PersonChangeData } from '../provider/inbound-hooks.ts'
@@ -19,7 +20,6 @@ interface KnownPerson {
   phone: string
 }
 
-const isPhone = (address: string): boolean => address.startsWith('+')
 const toMatchKey = (numberId: string, userId: string): string => `${numberId} ${userId}`
 
 /** Records which phone an id belongs to, in the transaction that applies the events. */
@@ -94,13 +94,6 @@ export async function resolveAddresses(ctx: Context, stored: readonly StoredEven
   if (hidden.length === 0) return stored.map(({ data }) => (data as InboundData).phone)
   return toAddresses(stored, await listKnownPeople(ctx, hidden))
 }
-
-const listKnownPeople = (ctx: Context, userIds: readonly string[]) =>
-  ctx.db
-    .selectFrom('number_users')
-    .select(['number_id', 'user_id', 'phone'])
-    .where('user_id', '=', sql<string>`any(${[...userIds]}::text[])`)
-    .execute()
 
 /** Like `resolveAddresses`, but for events whose store is not known yet: searches all stores that use the number. */
 export async function resolveAddressesAcrossStores(

@@ -11,7 +11,8 @@ import { prepared } from '#runtime/database/query'
 import { phoneLike, toPhonePatterns } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { parsePhone, phoneKey, requirePhone } from '#runtime/values/phone'
+import { phoneKey, requirePhone } from '#runtime/values/phone'
+import { parseAddress } from '../addresses.ts'
 
 const optOutJson = (row: string) =>
   jsonObject({
@@ -112,13 +113,6 @@ const removeOptOut = prepared((db, values: { phoneKey: string; now: string }, ex
     .selectFrom('changed')
     .select('changed.id'),
 )
-
-/** The provider's id of a person without a visible phone, such as `BR.1349`, in place of the phone. */
-const personId = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/
-
-/** Parses a phone or a person's id; null for other text. */
-const parseAddress = (text: string, country: string): string | null =>
-  personId.test(text.trim()) ? text.trim() : parsePhone(text, country)
 
 /** Opts a phone out by hand, in one statement. Refuses an invalid phone, and a phone that is opted out already. */
 export async function addByHand(

@@ -32,6 +32,8 @@ interface Description<Query, Rows extends AnySelect> {
    * other columns is headed `<as>.<key>`, because the names in a header must differ.
    */
   more?: { in: ColumnOf<Rows>; as: string; names(ctx: Context, query: Query): Promise<string[]> }
+  /** Columns after those of `more`, so that the others keep their places. */
+  last?: Readonly<Record<string, ColumnOf<Rows>>>
 }
 
 /** Defines the job file of an export. */
@@ -63,8 +65,10 @@ export function exportSource<Query, Rows extends AnySelect>({
   order,
   columns,
   more,
+  last = {},
 }: Description<Query, Rows>): ExportSource<Query> {
-  const own = Object.entries(columns)
+  const first = Object.keys(columns).length
+  const own = Object.entries({ ...columns, ...last })
   const taken = new Set(own.map(([name]) => foldHeader(name)))
   const prefix = `${more?.as}.`
   const toHeading = (key: string): string => (taken.has(foldHeader(key)) ? prefix + key : key)
@@ -72,13 +76,14 @@ export function exportSource<Query, Rows extends AnySelect>({
     title,
     check: (ctx, query) => void rows(ctx, query),
     columns: async (ctx, query) => [
-      ...own.map(([name]) => name),
+      ...Object.keys(columns),
       ...((await more?.names(ctx, query)) ?? []).map(toHeading),
+      ...Object.keys(last),
     ],
     async *rows(ctx, query, header, atOnce = exportBatchSize) {
       const keys = typeof order === 'function' ? order(query) : order
       const others = header
-        .slice(own.length)
+        .slice(first, header.length - (own.length - first))
         .map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name))
       const cells: [string, ColumnOf<AnySelect>][] = own.map(([, cell], at) => [`c${at}`, cell])
       if (more) cells.push(['more', more.in])
@@ -91,13 +96,17 @@ export function exportSource<Query, Rows extends AnySelect>({
       for (let after: string[] | null = null; ; ) {
         const page = after ? whole.where(isAfter(keys, after)) : whole
         const found: Record<string, unknown>[] = await page.execute()
-        yield found.map(({ more: values, ...row }) => [
-          ...own.map((_column, at) => row[`c${at}`] as Cell),
-          ...others.map((name) => (Object.hasOwn(values as object, name) ? (values as Row)[name]! : null)),
-        ])
-        const last = found.at(-1)
-        if (!last || found.length < atOnce) return
-        after = keys.map((_key, at) => last[`k${at}`] as string)
+        yield found.map(({ more: values, ...row }) => {
+          const each = own.map((_column, at) => row[`c${at}`] as Cell)
+          return [
+            ...each.slice(0, first),
+            ...others.map((name) => (Object.hasOwn(values as object, name) ? (values as Row)[name]! : null)),
+            ...each.slice(first),
+          ]
+        })
+        const end = found.at(-1)
+        if (!end || found.length < atOnce) return
+        after = keys.map((_key, at) => end[`k${at}`] as string)
       }
     },
   }

@@ -105,9 +105,9 @@ test('the contacts export has a column for each custom field', async () => {
   const [mail] = await mailTo(shop.email)
   const rows = rowsOf(mail!.attachments[0]!.content).map((row) => row.toSpliced(5, 1))
   expect(rows).toEqual([
-    ['phone', 'name', 'email', 'source', 'opted_out', 'cidade', 'cupom'],
-    ['+5511988880002', 'Bia', 'bia@example.com', 'manual', 'false', 'Itu', ''],
-    ['+5511988880001', 'Ana', '', 'manual', 'false', '', "'=A1"],
+    ['phone', 'name', 'email', 'source', 'opted_out', 'cidade', 'cupom', 'whatsapp_user_id'],
+    ['+5511988880002', 'Bia', 'bia@example.com', 'manual', 'false', 'Itu', '', ''],
+    ['+5511988880001', 'Ana', '', 'manual', 'false', '', "'=A1", ''],
   ])
 })
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isOptedOut } from '#operations/messaging/index'
+import { isOptedOut, shownPersonId, shownPhone } from '#operations/messaging/index'
 import { defineExport } from '#operations/store/index'
 import { selectMatching } from '#runtime/database/list'
 import { requireRow } from '#runtime/database/rows'
@@ -12,7 +12,7 @@ export default defineExport(contactsExport, {
   rows: (ctx, query: ContactFilters & { listId: string }) => selectMatching(contacts, ctx, query),
   order: contacts.order,
   columns: {
-    phone: 'c.phone',
+    phone: shownPhone('c.phone'),
     name: 'c.name',
     email: 'c.email',
     source: 'c.source',
@@ -28,4 +28,5 @@ export default defineExport(contactsExport, {
       return list.custom_field_names
     },
   },
+  last: { whatsapp_user_id: shownPersonId('c.phone') },
 })

@@ -1,6 +1,6 @@
-import { optOuts } from '#operations/messaging/index'
+import { optOuts, personAddress } from '#operations/messaging/index'
 import { operation } from '#runtime/operation'
-import { phone, writeBody } from '#runtime/schema'
+import { writeBody } from '#runtime/schema'
 import { optOut } from '../schema.ts'
 
 export default operation({
@@ -18,7 +18,7 @@ export default operation({
   feature: 'messaging',
   input: {
     body: writeBody(
-      { phone, note: optOut.shape.note },
+      { phone: personAddress, note: optOut.shape.note },
       ['id', 'source', 'campaignId', 'createdAt', 'updatedAt'],
       ['phone'],
     ),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import { shownPersonId, shownPhone } from '#operations/messaging/index'
 import { defineExport } from '#operations/store/index'
 import { inboxExport } from '../../handles.ts'
-import { shownPhone } from '../contacts.ts'
 import { type ConversationFilters, filterConversations } from '../list.ts'
 
 export default defineExport(inboxExport, {
@@ -14,7 +14,7 @@ export default defineExport(inboxExport, {
   columns: {
     id: 'c.id',
     contact_name: sql`coalesce(k.given_name, k.profile_name, k.order_name)`,
-    phone: shownPhone,
+    phone: shownPhone('k.phone'),
     status: 'c.status',
     assignee: 'c.assignee_name',
     tags: (db) =>
@@ -31,5 +31,6 @@ export default defineExport(inboxExport, {
     waiting_since: 'c.waiting_since',
     closed_at: 'c.closed_at',
     created_at: 'c.created_at',
+    whatsapp_user_id: shownPersonId('k.phone'),
   },
 })

@@ -81,7 +81,7 @@ test('an export is imported again without change, also when it was written for E
         const [columns, ...rows] = await readExport(shop, id, { forExcel })
         expect(new Set(columns).size).toBe(columns!.length)
         const known = new Set(all.flatMap((each) => Object.keys(each.customFields)))
-        expect(columns).toHaveLength(6 + known.size)
+        expect(columns).toHaveLength(7 + known.size)
         await importRows(shop, id, { columns, rows })
         await app.drainJobs()
         expect((await read(shop, id)).import).toMatchObject({
