@@ -56,3 +56,8 @@ export class ConnectionLost extends Error {
 export class DatabaseUnresponsive extends Error {
   override name = 'DatabaseUnresponsive'
 }
+
+/** The statement was not sent. */
+export class NoConnectionFree extends DatabaseUnresponsive {
+  override message = 'No connection to the database became free in time'
+}

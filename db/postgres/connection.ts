@@ -55,6 +55,11 @@ class NoTls extends Error {
 
 const diskFull = '53100'
 
+/** A read waits behind a slow statement of its connection: it can be sent on another one. */
+export class HeldUp extends Error {
+  override name = 'HeldUp'
+}
+
 export class Connection {
   /** Statements without an answer yet. */
   open = 0
@@ -73,6 +78,8 @@ export class Connection {
   #socket: Socket | null = null
   /** Called once no statement is open. */
   #drained = (): void => {}
+  /** Rejects each statement of `share` without an answer, in the order of sending. */
+  readonly #sharing = new Set<(reason: unknown) => void>()
   readonly #sql: postgres.Sql
   readonly #parts: ConnectionParts
   /** The name by which the library prepared each text; '' until the first answer. */
@@ -139,6 +146,11 @@ export class Connection {
     return this.open === 0 ? 0 : this.#parts.watch.tick - this.movedAt
   }
 
+  /** Whether a statement takes so long that no other should wait behind it. */
+  get isStuck(): boolean {
+    return this.silentFor > 1
+  }
+
   /** Runs a statement; answers arrive in the order of sending. `prepare`: whether PostgreSQL keeps the statement. */
   run(text: string, parameters: readonly unknown[], prepare = true): Promise<Rows> {
     if (this.isGone) return Promise.reject(this.#reason ?? closed())
@@ -154,6 +166,26 @@ export class Connection {
     const options = { prepare: prepare && values.length > 0 && this.#shouldPrepare(text) }
     const send = () => this.#sql.unsafe(text, values, options)
     return this.#await(this.#wasReady ? send() : this.ready.then(send))
+  }
+
+  /** Runs a read that others may precede; `releaseHeldUp` may fail it. */
+  share(send: (to: Connection) => Promise<Rows>): Promise<Rows> {
+    return new Promise((resolve, reject) => {
+      this.#sharing.add(reject)
+      const settle =
+        <T>(by: (value: T) => void) =>
+        (value: T) => {
+          this.#sharing.delete(reject)
+          by(value)
+        }
+      send(this).then(settle(resolve), settle(reject))
+    })
+  }
+
+  /** Fails the reads behind the first one with `HeldUp`. They cannot be called back: their answers will be dropped. */
+  releaseHeldUp(): void {
+    const [, ...behind] = this.#sharing
+    for (const reject of behind) reject(new HeldUp('A slow statement of its connection precedes it'))
   }
 
   #await(running: Promise<unknown>): Promise<Rows> {

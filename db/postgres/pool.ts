@@ -1,7 +1,8 @@
 /**
- * The connection pool for a PostgreSQL server, built on postgres.js and optimized for many small statements. Single
- * statements are pipelined on a few shared connections for each session profile. Transactions have their own
- * connections, so that a slow one blocks no other statement.
+ * The connection pool for a PostgreSQL server, built on postgres.js and optimized for many small statements. Reads are
+ * pipelined on a few shared connections, which saves a quarter of a read's CPU time. A read behind a slow one is sent
+ * again, on a connection of its own. Writes, transactions and slow reads have connections of their own from the start,
+ * in rooms (`room.ts`).
  */
 
 import { Distribution } from '../citus/distribution.ts'
@@ -14,11 +15,13 @@ import {
   defaultDeadlines,
   embeddedTurnMs,
   longStatementMs,
+  NoConnectionFree,
   toSilenceMs,
 } from '../deadlines.ts'
+import { findOwner } from '../owner.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
-import { Connection, type Rows, type Watch } from './connection.ts'
-import { ExclusiveConnections } from './exclusive.ts'
+import { Connection, HeldUp, type Rows, type Watch } from './connection.ts'
+import { type Owner, Room } from './room.ts'
 import {
   buildSessions,
   type SessionProfile,
@@ -33,9 +36,9 @@ import { types } from './values.ts'
 export type { Workload } from './sessions.ts'
 
 /**
- * How a statement is planned. `once`: PostgreSQL keeps one plan for all values; for reads. `noted`: like `once`, for a
- * write that a crash of the database may lose if it happened in the last second. `apart`: like `once`, but on separate
- * connections, for statements that may take long. `each-time`: planned for the values of each call. Without a plan
+ * How a statement is planned. `once`: PostgreSQL keeps one plan for all values; for reads, and for the counting of
+ * requests, which may then be counted twice if the database hangs. `noted`: for a write that a crash of the database may
+ * lose if it happened in the last second. `apart`: like `once`, for statements that may take long. `each-time`: planned for the values of each call. Without a plan
  * PostgreSQL decides.
  */
 export type Plan = 'once' | 'noted' | 'apart' | 'each-time'
@@ -58,11 +61,11 @@ export interface PoolOptions {
 
 type Answer<Row> = Row[] & Pick<Rows, 'count'>
 type Patience = Workload | 'slow'
-type SharedProfile = Exclude<SessionProfile, 'transactions'>
+type SharedProfile = 'request' | 'once'
 
 /** Checks within the shortest time limit. */
 const leastChecks = 5
-const checkEveryMs = 1000
+const checkEveryMs = 200
 const retryAfterMs = 5_000
 /** How long a full disk is reported after a statement failed because of it. */
 const diskFullMs = 60_000
@@ -80,7 +83,7 @@ export class PostgresPool {
   readonly #patience: Record<Patience, number>
   readonly #all = new Set<Connection>()
   readonly #shared: Record<SharedProfile, SharedConnections>
-  readonly #exclusive: ExclusiveConnections
+  readonly #rooms: Record<Exclude<SessionProfile, SharedProfile>, Room>
   #isProbing = false
   #isClosed = false
   #probedAt = 0
@@ -104,20 +107,13 @@ export class PostgresPool {
     }
     const kind = options.socket ? 'embedded' : options.isPooled ? 'pooled' : 'direct'
     this.#sessions = buildSessions(kind, { statementMs })
-    this.#shared = {
-      request: this.#share('request'),
-      once: this.#share('once'),
-      // A slow statement would delay those behind it, while other connections are idle.
-      apart: this.#share('apart', 0),
-      long: this.#share('long', 0),
+    const { reads, exclusive, isPooled } = options
+    this.#shared = { request: this.#share('request'), once: this.#share('once') }
+    this.#rooms = {
+      apart: this.#makeRoom('apart', isPooled ? reads : 2 * reads),
+      long: this.#makeRoom('long', reads),
+      transactions: this.#makeRoom('transactions', exclusive),
     }
-    this.#exclusive = new ExclusiveConnections({
-      count: options.exclusive,
-      open: () => this.#open('transactions'),
-      watch: this.#watch,
-      patience: this.#patience,
-      restTicks: this.#ticks(retryAfterMs),
-    })
     this.#timer = setInterval(() => this.#check(), this.#tickMs).unref()
   }
 
@@ -135,33 +131,88 @@ export class PostgresPool {
     // A cluster's connections are opened with other settings.
     if (plan && this.distribution.known === null) await this.distribution.isDistributed()
     const isLong = workload === 'long'
-    const kind = isLong || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
-    const send = (to: Connection): Promise<Rows> =>
-      this.#options.isPooled || kind === 'each-time'
-        ? runInTransaction(to, this.begin(kind), text, parameters)
-        : to.run(text, parameters, plan !== 'each-time')
-    const group = this.#chooseGroup(plan, workload)
-    const connection = group.choose()
+    const kind = isLong || !plan || plan === 'apart' ? workload : plan
+    const send =
+      (as: keyof Sessions['begin']) =>
+      (to: Connection): Promise<Rows> =>
+        this.#options.isPooled || as === 'each-time' || as === 'noted'
+          ? runInTransaction(to, this.begin(as), text, parameters)
+          : to.run(text, parameters, plan !== 'each-time')
+    const place = this.#choosePlace(text, plan, workload)
+    const run = async (): Promise<Rows> => {
+      if (place instanceof Room) return this.#runIn(place, workload, text, send(kind))
+      try {
+        return await this.#runShared(place, send(kind))
+      } catch (error) {
+        if (!(error instanceof HeldUp)) throw error
+        // Planned as on the shared connection.
+        return this.#runIn(this.#rooms.apart, workload, text, send(plan === 'once' ? kind : 'each-time'))
+      }
+    }
     try {
-      return (await send(connection)) as Answer<Row>
+      return (await run()) as Answer<Row>
     } catch (error) {
-      const isRead = !isLong && (plan ? plan !== 'noted' : selectShape.test(text))
-      const other = connection.wasReady
-        ? isRead && isLost(error) && group.choose()
-        : (this.#shared.request.chooseLive() ?? this.#shared.long.chooseLive())
-      if (!other || this.#isClosed) throw error
-      return (await send(other)) as Answer<Row>
+      const isRepeatable = !isLong && (plan ? plan !== 'noted' : selectShape.test(text))
+      if (!isRepeatable || !isLost(error) || this.#isClosed) throw error
+      return (await run()) as Answer<Row>
     }
   }
 
-  #chooseGroup(plan: Plan | undefined, workload: Workload): SharedConnections {
-    const shared = this.#shared
-    const lone = shared[workload]
-    if (this.#options.isPooled || !plan) return lone
+  /** Runs a read on a shared connection. If it could not be opened, another one is used. */
+  async #runShared(group: SharedConnections, send: (to: Connection) => Promise<Rows>): Promise<Rows> {
+    const connection = group.choose()
+    if (!connection) throw new HeldUp('All connections are busy with slow statements')
+    try {
+      return await connection.share(send)
+    } catch (error) {
+      const other = connection.wasReady || this.#isClosed ? null : this.#shared.request.chooseLive()
+      if (!other) throw error
+      return other.share(send)
+    }
+  }
+
+  /** Runs a statement on a connection of a room. If the server has none left for the room, a shared one is used. */
+  async #runIn(
+    room: Room,
+    workload: Workload,
+    text: string,
+    send: (to: Connection) => Promise<Rows>,
+  ): Promise<Rows> {
+    const { apart, long } = this.#rooms
+    // Only jobs use that room.
+    const use =
+      room === long
+        ? { workload, owner: null }
+        : { workload: room === apart ? ('request' as const) : workload, owner: findOwnerOf(workload), text }
+    let connection: Connection
+    try {
+      connection = await room.take(use)
+    } catch (error) {
+      const other = room.size > 0 || this.#isClosed ? null : this.#shared.request.chooseLive()
+      if (!other) throw error
+      return send(other)
+    }
+    try {
+      return await send(connection)
+    } finally {
+      room.give(connection)
+    }
+  }
+
+  /**
+   * A request's write has a connection of those for transactions, so that blocked writes delay no read. `noted` is run
+   * there in a transaction of its own.
+   */
+  #choosePlace(text: string, plan: Plan | undefined, workload: Workload): SharedConnections | Room {
+    const { request, once } = this.#shared
+    const { apart, long, transactions } = this.#rooms
+    const isLong = workload === 'long'
+    if (plan === 'noted') return transactions
     // A job may read a row by its id on a request's connection; but not on a cluster, which keeps no generic plans.
-    if (plan === 'noted' || plan === 'once')
-      return workload === 'long' && this.distribution.known ? lone : shared.once
-    return workload === 'long' ? lone : shared.apart
+    if (plan === 'once' && !this.#options.isPooled) return isLong && this.distribution.known ? long : once
+    if (isLong) return long
+    if (plan === 'apart' || plan === 'each-time') return apart
+    return plan || isRead(text) ? request : transactions
   }
 
   /** The text that begins a transaction, with its settings. */
@@ -181,12 +232,12 @@ export class PostgresPool {
   }
 
   /** Takes a connection that no other caller uses until it is given back. */
-  take(workload?: Workload): Promise<Connection> {
-    return this.#exclusive.take(workload)
+  take(workload: Workload = 'request'): Promise<Connection> {
+    return this.#rooms.transactions.take({ workload, owner: findOwnerOf(workload) })
   }
 
   give(connection: Connection): void {
-    this.#exclusive.give(connection)
+    this.#rooms.transactions.give(connection)
   }
 
   get unreachableStores(): ReadonlySet<string> {
@@ -215,9 +266,11 @@ export class PostgresPool {
   }
 
   load(): { open: number; busy: number; waiting: number; isDiskFull: boolean } {
+    const loads = Object.values(this.#rooms).map((room) => room.load)
     return {
       open: [...this.#all].filter(({ isLive }) => isLive).length,
-      ...this.#exclusive.load,
+      busy: loads.reduce((sum, { busy }) => sum + busy, 0),
+      waiting: loads.reduce((sum, { waiting }) => sum + waiting, 0),
       isDiskFull: this.#watch.tick - this.#diskFullTick < this.#ticks(diskFullMs),
     }
   }
@@ -232,12 +285,22 @@ export class PostgresPool {
     return Math.ceil(ms / this.#tickMs)
   }
 
-  #share(profile: SharedProfile, aheadAtMost = 2): SharedConnections {
+  #share(profile: SharedProfile): SharedConnections {
     return new SharedConnections({
       count: this.#options.reads,
       open: () => this.#open(profile),
       watch: this.#watch,
-      aheadAtMost,
+      aheadAtMost: 2,
+      restTicks: this.#ticks(retryAfterMs),
+    })
+  }
+
+  #makeRoom(profile: Exclude<SessionProfile, SharedProfile>, count: number): Room {
+    return new Room({
+      count,
+      open: () => this.#open(profile),
+      watch: this.#watch,
+      patience: this.#patience,
       restTicks: this.#ticks(retryAfterMs),
     })
   }
@@ -272,19 +335,23 @@ export class PostgresPool {
   #check(): void {
     const { request, slow } = this.#patience
     const { known } = this.distribution
+    const rooms = Object.values(this.#rooms)
     this.#watch.tick += 1
     let longest = 0
     for (const connection of this.#all) {
       const { silentFor, isWorn, isSuspect, patience } = connection
       longest = Math.max(longest, silentFor)
       if (silentFor >= (isSuspect ? slow : patience)) connection.leave(unresponsiveError())
-      else if (isWorn && connection.open === 0 && !this.#exclusive.has(connection)) connection.leave()
+      else if (isWorn && connection.open === 0 && !rooms.some((room) => room.has(connection)))
+        connection.leave()
+      // Behind the socket of another process's PGlite, all statements wait for one another.
+      else if (connection.isStuck && connection.isLive && !this.#options.socket) connection.releaseHeldUp()
     }
     const isDoubted = longest >= (known ? slow : request) || this.#unreachable.nodes.length > 0
     if (isDoubted && !this.#isProbing && this.#watch.tick - this.#probedAt >= (known ? slow : request)) {
       void this.#probe()
     }
-    this.#exclusive.refuseLate()
+    for (const room of rooms) room.refuseLate()
   }
 
   /**
@@ -337,7 +404,14 @@ async function runInTransaction(
 
 const closeSeconds = 2
 const selectShape = /^\s*select\b/i
+const withShape = /^\s*with\b/i
+const writeShape = /\b(?:insert into|update|delete from|merge into)\b/i
+const isRead = (text: string): boolean =>
+  selectShape.test(text) || (withShape.test(text) && !writeShape.test(text))
+/** All jobs together are one owner. */
+const findOwnerOf = (workload: Workload): Owner => (workload === 'long' ? 'jobs' : findOwner())
 const sqlStateShape = /^[0-9A-Z]{5}$/
 const unresponsiveError = (): DatabaseUnresponsive => new DatabaseUnresponsive('The database does not answer')
 const isLost = (error: unknown): boolean =>
-  error instanceof ConnectionLost || error instanceof DatabaseUnresponsive
+  error instanceof ConnectionLost ||
+  (error instanceof DatabaseUnresponsive && !(error instanceof NoConnectionFree))

@@ -24,7 +24,7 @@ export interface Sessions {
   /**
    * The text after `begin` that sets a transaction's settings. `once`, `each-time`: for one statement with that plan.
    */
-  begin: Record<Workload | 'once' | 'each-time', string>
+  begin: Record<Workload | 'once' | 'noted' | 'each-time', string>
   /** The value of `markName` on our connections; null if they have none. */
   mark: string | null
 }
@@ -93,12 +93,17 @@ export function buildSessions(
       request,
       long: setLocal({ ...always, ...long }),
       once: setLocal({ ...always, ...short, ...preferIndex, ...asyncCommit }),
+      noted: setLocal({ ...always, ...short, ...asyncCommit }),
       'each-time': request,
     }
     return { startup: () => ({}), begin, mark: null }
   }
   if (kind === 'embedded') {
-    return { startup: () => always, begin: { request: '', long: '', once: '', 'each-time': '' }, mark: null }
+    return {
+      startup: () => always,
+      begin: { request: '', long: '', once: '', noted: '', 'each-time': '' },
+      mark: null,
+    }
   }
   const mark = randomUUID()
   const common = { ...always, [markName]: mark, ...clusterSettings }
@@ -116,6 +121,7 @@ export function buildSessions(
       request: '',
       long: setLocal({ ...long, ...customPlan }),
       once: '',
+      noted: setLocal(asyncCommit),
       'each-time': setLocal({ ...customPlan, ...anyScan }),
     },
     mark,

@@ -1,4 +1,4 @@
-/** Connections that single statements share by pipelining. */
+/** Connections that reads share by pipelining. */
 import type { Connection, Watch } from './connection.ts'
 
 /** A silent connection counts as having so many more statements in flight: more than any other connection has. */
@@ -29,8 +29,8 @@ export class SharedConnections {
     this.#connections = Array(parts.count).fill(null)
   }
 
-  /** Chooses a connection; avoids one that is busy with a slow statement while another one answers. */
-  choose(): Connection {
+  /** Chooses a connection; null if all of them are busy with a slow statement. */
+  choose(): Connection | null {
     const before = this.#toDo(this.#connections[this.#last]!)
     let idlest = this.#last
     let least = before
@@ -42,7 +42,7 @@ export class SharedConnections {
     }
     if (before > least + this.#parts.aheadAtMost) this.#last = idlest
     const found = this.#connections[this.#last]
-    if (found && !found.isGone && !found.isWorn) return found
+    if (found && !found.isGone && !found.isWorn) return found.isStuck && found.isLive ? null : found
     const opened = this.#parts.open()
     this.#connections[this.#last] = opened
     return opened
@@ -56,7 +56,7 @@ export class SharedConnections {
 
   #toDo(connection: Connection | null): number {
     if (!connection || connection.isWorn) return 0
-    if (!connection.isGone) return connection.open + (connection.silentFor > 1 ? stuckCountsAs : 0)
+    if (!connection.isGone) return connection.open + (connection.isStuck ? stuckCountsAs : 0)
     const { watch, restTicks } = this.#parts
     return connection.wasReady || watch.tick - connection.movedAt >= restTicks ? 0 : Number.POSITIVE_INFINITY
   }

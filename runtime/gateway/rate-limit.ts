@@ -96,12 +96,16 @@ export class SharedCounters {
 
   async #count(batches: ReadonlyMap<string, Batch>): Promise<[string, Counter][]> {
     const all = [...batches.values()]
-    const rows = await this.#database.query<{ key: string; used: number; started_at: Date }>(countText, [
-      [...batches.keys()],
-      all.map(({ startedAt }) => new Date(startedAt).toISOString()),
-      all.map(({ size }) => size),
-      all[0]!.windowMs,
-    ])
+    const rows = await this.#database.query<{ key: string; used: number; started_at: Date }>(
+      countText,
+      [
+        [...batches.keys()],
+        all.map(({ startedAt }) => new Date(startedAt).toISOString()),
+        all.map(({ size }) => size),
+        all[0]!.windowMs,
+      ],
+      'once',
+    )
     return rows.map((row) => [row.key, { used: row.used, startedAt: row.started_at.getTime() }])
   }
 }

@@ -96,7 +96,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
   })
   new PromGauge({
     name: 'database_clients',
-    help: 'Database clients open and busy, and transactions waiting for one',
+    help: 'Database clients open and busy, and statements and transactions waiting for one',
     labelNames: ['state'],
     registers: [registry],
     collect() {

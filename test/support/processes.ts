@@ -105,11 +105,23 @@ export async function prepareServer<T>(
   return { env, filled }
 }
 
-export async function call(url: string, key: string, method: string, path: string, body?: unknown) {
+export async function call(
+  url: string,
+  key: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  more: Record<string, string> = {},
+) {
   // A kept-alive connection would race with the server's timeout of idle ones.
   const response = await fetch(`${url}${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      connection: 'close',
+      ...more,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()

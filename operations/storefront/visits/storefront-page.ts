@@ -1,4 +1,5 @@
 /** Defines routes below `/storefront/:publicId`. Shoppers' browsers call them, without an API key and from any site. */
+import { runFor } from '#db/owner'
 import type { Context, SystemContext } from '#runtime/context'
 import { ApiError, refuse } from '#runtime/errors'
 import { Claim, hashRequest, idempotencyKey, runOnce } from '#runtime/gateway/idempotency'
@@ -89,6 +90,10 @@ export function storefrontPage(spec: StorefrontPage): Page {
       await enforceLimit(system, 'storefront-store', visited.ctx.store.id, storeWritesPerMinute)
     }
     const visit = buildVisit(system, request, visitor, visited)
+    return runFor(visited.ctx.store.id, () => answerVisit(request, visited, visit))
+  }
+
+  async function answerVisit(request: PageRequest, visited: VisitedStore, visit: Visit): Promise<Response> {
     const handle = (ctx: Context) => spec.handler(ctx, visit)
     if (method === 'GET') return handle(visited.ctx)
     try {

@@ -1,4 +1,5 @@
 /** Runs the handler in its transaction, checks If-Match before, and stores the answer for the Idempotency-Key after. */
+import { runFor } from '#db/owner'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Answer } from '../answers.ts'
@@ -9,7 +10,9 @@ import { claimLostError } from '../idempotency.ts'
 import { getIfMatchReaders, type IfMatchReader } from '../if-match.ts'
 import { pickStoredHeaders, toAnswer } from './answer.ts'
 
-export function runHandler(call: Call): Promise<void> {
+export const runHandler = (call: Call): Promise<void> => runFor(call.access?.storeId, () => run(call))
+
+function run(call: Call): Promise<void> {
   const alone = findUnguardedContext(call)
   if (alone) return callHandler(call, alone).then((result) => setAnswer(call, toAnswer(call, result)))
   return runGuarded(call, call.context!).then((answer) => setAnswer(call, answer))

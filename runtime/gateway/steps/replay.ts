@@ -1,4 +1,5 @@
 /** A write that is repeated under its Idempotency-Key gets the stored answer. */
+import { runFor } from '#db/owner'
 import { ApiError } from '#runtime/errors'
 import type { Call } from '../call.ts'
 import { Claim, stillRunningError } from '../idempotency.ts'
@@ -8,7 +9,7 @@ export function replay(call: Call): Promise<void> | void {
   if (!(claim instanceof Claim)) return
   // Set before the claim is acquired: if the database's reply is lost, the claim may exist and must be released too.
   call.claim = claim
-  return claim.take(call.context!).then(
+  return runFor(call.access?.storeId, () => claim.take(call.context!)).then(
     (stored) => {
       if (!stored) return
       call.claim = null
