@@ -14,6 +14,7 @@ import type { Answer } from '#runtime/gateway/answers'
 import type { Limits } from '#runtime/gateway/rate-limit'
 import type { Handle } from '#runtime/jobs/handle'
 import type { Queue, QueueOptions } from '#runtime/jobs/queue'
+import { logWorkState, type WorkState } from '#runtime/server/log'
 import type { Settings } from '#runtime/server/settings'
 import { newId, sha256 } from '#runtime/values/ids'
 import type { Clock } from './clock.ts'
@@ -107,7 +108,7 @@ export class Context {
   readonly services: Services
   readonly store: StoreFacts
   readonly actor: Actor
-  readonly log: Logger
+  readonly #log: Logger
   readonly #mode: Mode
   readonly #transaction: Transaction<Tables> | null
   readonly #afterCommit: (() => Promise<void> | void)[]
@@ -128,12 +129,17 @@ export class Context {
     this.services = services
     this.store = store
     this.actor = actor
-    this.log = log
+    this.#log = log
     this.#mode = within?.mode ?? 'open'
     this.#transaction = within?.transaction ?? null
     this.#afterCommit = within?.afterCommit ?? []
   }
 
+  /** Every line names the store. It is a new child at each use, so that it has the current level of its parent. */
+  get log(): Logger {
+    const hasStore = this.#log.bindings().store !== undefined
+    return hasStore ? this.#log : this.#log.child({ store: this.store.id })
+  }
   get clock(): Clock {
     return this.services.clock
   }
@@ -204,10 +210,10 @@ export class Context {
    */
   async transaction<T>(fn: (ctx: Context) => Promise<T>, isolationLevel?: 'repeatable read'): Promise<T> {
     if (this.#transaction) return fn(this)
-    const { result, afterCommit } = await retryOnConflict(this.log, this.store.id, () =>
+    const { result, afterCommit } = await retryOnConflict(this.#log, this.store.id, () =>
       this.#transact(fn, isolationLevel),
     )
-    await runAfterCommit(this.log, afterCommit)
+    if (afterCommit.length > 0) await runAfterCommit(this.log, afterCommit)
     return result
   }
 
@@ -219,7 +225,7 @@ export class Context {
     const isolation = guard ? 'repeatable read' : isolationLevel
     let closing: Promise<void> | undefined
     const work = async (transaction: Transaction<Tables>) => {
-      const within = new Context(this.services, this.store, this.actor, this.log, {
+      const within = new Context(this.services, this.store, this.actor, this.#log, {
         mode: 'transaction',
         transaction,
         afterCommit,
@@ -254,13 +260,13 @@ export class Context {
   async readOnly<T>(fn: (ctx: Context) => Promise<T>): Promise<T> {
     const begin = this.services.database.root.transaction().setAccessMode('read only')
     return begin.execute((transaction) =>
-      fn(new Context(this.services, this.store, this.actor, this.log, { mode: 'transaction', transaction })),
+      fn(new Context(this.services, this.store, this.actor, this.#log, { mode: 'transaction', transaction })),
     )
   }
 
   /** The same context with a claim on an Idempotency-Key. */
   withClaim(claim: ClaimHandle): Context {
-    return new Context(this.services, this.store, { ...this.actor, claim }, this.log)
+    return new Context(this.services, this.store, { ...this.actor, claim }, this.#log)
   }
 
   /**
@@ -268,18 +274,18 @@ export class Context {
    * read have changed since.
    */
   withGuard(guard: (tx: Context) => Promise<void>): Context {
-    return new Context(this.services, this.store, { ...this.actor, guard }, this.log)
+    return new Context(this.services, this.store, { ...this.actor, guard }, this.#log)
   }
 
   /** The same context without guard and claim, for data outside the request, such as the catalog cache. */
   detached(): Context {
     if (this.#transaction) return this
-    return new Context(this.services, this.store, { ...this.actor, claim: null, guard: null }, this.log)
+    return new Context(this.services, this.store, { ...this.actor, claim: null, guard: null }, this.#log)
   }
 
   /** A context that allows a single statement. */
   forOneStatement(): Context {
-    return new Context(this.services, this.store, this.actor, this.log, { mode: 'statement' })
+    return new Context(this.services, this.store, this.actor, this.#log, { mode: 'statement' })
   }
 
   /** Queues a job in the open transaction. If a job with the same key is waiting already, returns that job's id. */
@@ -301,6 +307,15 @@ export class Context {
   async afterCommit(act: () => Promise<void> | void): Promise<void> {
     if (this.#transaction) this.#afterCommit.push(act)
     else await act()
+  }
+
+  /** Logs a change of the state of the store's work (`logWorkState`), once it is committed. */
+  async logWorkState(
+    state: WorkState,
+    reason: string | null,
+    work: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    await this.afterCommit(() => logWorkState(this.log, state, reason, work))
   }
 
   /** Sets the transaction's last statement, sent with the commit. It must throw to abort the transaction. */

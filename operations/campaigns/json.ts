@@ -68,7 +68,7 @@ function campaignJson(db: Db): RawBuilder<unknown> {
     content: 'c.content',
     sendWindow: 'c.send_window',
     status: 'c.status',
-    pauseReason: 'c.pause_reason',
+    pauseReason: sql`case when c.status in ('paused', 'sending') then c.pause_reason end`,
     failureReason: 'c.failure_reason',
     audience: audienceJson(db),
     counters: jsonObject({

@@ -110,7 +110,9 @@ export const campaign = named(
         "In the store's time zone; no batch leaves outside it. When clocks change, it is open whenever they show a time within it: a skipped time is never, a repeated one is twice",
       ),
     status: campaignStatus,
-    pauseReason: pauseReason.nullable(),
+    pauseReason: pauseReason
+      .nullable()
+      .describe('Also while it is sending, as long as the provider takes nothing'),
     failureReason: failureReason.nullable(),
     audience: object({ size: count, optedOut: count, reachable: count }).describe(
       'Of the list now; frozen once sending has begun',

@@ -24,7 +24,8 @@ export async function retryOnConflict<T>(log: Logger, storeId: string, run: () =
       } catch (error) {
         const state = sqlState(error)
         if (tries >= (triesAtMost[state ?? ''] ?? 0)) throw error
-        if (state === deadlockDetected) log.warn({ err: error, tries }, 'deadlock detected, retrying')
+        if (state === deadlockDetected)
+          log.warn({ err: error, store: storeId, tries }, 'deadlock detected, retrying')
         else releaseSlot ??= await acquireRetrySlot(storeId)
       }
     }

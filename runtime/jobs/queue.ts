@@ -299,7 +299,7 @@ export async function openQueue(
     async requeue(job, seconds, waits) {
       await database.root.transaction().execute(async (transaction) => {
         const db = fromKysely(transaction)
-        const { waits: _before, ...data } = job.data as Data
+        const { waits: before, ...data } = job.data as Data
         const [left] = await boss.findJobs<Data>(job.queue, { id: job.id, db })
         if (!left || countAffected(await boss.deleteJob(job.queue, job, { db })) === 0) return
         const id = newId(clock.ms())
@@ -309,7 +309,8 @@ export async function openQueue(
             ...data,
             job: job.name,
             jobId: job.jobId,
-            ...(waits && { waits }),
+            // It still waits if it was requeued before it ran to its end.
+            ...((waits ?? before) && { waits: waits ?? before }),
             ...(job.reason && { reason: job.reason }),
           },
           singletonKey: job.key ?? id,

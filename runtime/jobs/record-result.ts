@@ -2,14 +2,16 @@
 import type { Logger } from 'pino'
 import { sqlState } from '#runtime/errors'
 import { pause } from '#runtime/pause'
+import { findConnectionFailure } from '#runtime/ports/instrumentation'
+import { logWorkState } from '#runtime/server/log'
 import type { Queue } from './queue.ts'
-import type { FetchedJob } from './rows.ts'
+import type { Data, FetchedJob } from './rows.ts'
 
 export type Outcome =
   | { kind: 'completed' }
   | { kind: 'failed'; reason: string }
   /** The job waits until its provider works again. */
-  | { kind: 'waiting'; ms: number }
+  | { kind: 'waiting'; ms: number; error: unknown }
   /** The job did not start, or was asked to stop: the attempt does not count. */
   | { kind: 'requeued'; ms: number }
   /** Another worker has the job: nothing is recorded. */
@@ -28,7 +30,8 @@ export async function recordResult(
 ): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await recordOnce(queue, job, outcome)
+      await recordOnce(queue, job, outcome)
+      return logChange(log, job, outcome)
     } catch (error) {
       const what = { err: error, outcome: outcome.kind }
       if (tries === 1) log.error(what, 'recording job result failed, retrying')
@@ -37,6 +40,15 @@ export async function recordResult(
       return
     }
   }
+}
+
+/** Logs that a job begins to wait for its provider, or has run after it waited; not each attempt meanwhile. */
+function logChange(log: Logger, { data }: FetchedJob, outcome: Outcome): void {
+  const { waits } = data as Data
+  if (outcome.kind === 'completed' && waits) logWorkState(log, 'resumed', waits, {})
+  if (outcome.kind !== 'waiting' || waits) return
+  const { port, provider, code } = findConnectionFailure(outcome.error) ?? {}
+  logWorkState(log, 'waiting', code ?? 'provider', { port, provider, waitMs: outcome.ms, err: outcome.error })
 }
 
 /** Records nothing for a job that belongs to another worker. */

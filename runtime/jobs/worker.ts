@@ -256,9 +256,10 @@ export class Worker {
   async #execute(running: Running, blocked: Promise<Set<string>>): Promise<void> {
     const { job, fetched } = running
     const startedAt = performance.now()
-    const { requestId } = fetched.data
+    const { requestId, storeId } = fetched.data
     const name = job?.name ?? fetched.name
-    const log = this.#services.log.child({ job: name, jobId: fetched.jobId, requestId })
+    const ids = { job: name, jobId: fetched.jobId, requestId }
+    const log = this.#services.log.child(storeId === null ? ids : { ...ids, store: storeId })
     if (!job) log.warn('unknown job, requeued')
     const unknown: Outcome = { kind: 'requeued', ms: unknownSeconds * 1000 }
     const outcome = job ? await this.#runJob(job, running, blocked, log) : unknown
@@ -329,10 +330,7 @@ export class Worker {
         return isNodeGone(error) ? { kind: 'requeued', ms: nodeGoneMs } : requeuedSoon
       }
       const ms = getRetryDelay(error, this.#services.clock.ms())
-      if (ms !== null) {
-        log.warn({ err: error, waitMs: ms }, 'job waits for a provider')
-        return { kind: 'waiting', ms }
-      }
+      if (ms !== null) return { kind: 'waiting', ms, error }
       log.error({ err: error, attempt: attempt.number, isLast }, 'job failed')
       return { kind: 'failed', reason: getMessage(error) }
     }

@@ -204,5 +204,22 @@ export const getRequestLog = (log: Logger): ((line: RequestLine) => void) =>
     // biome-ignore lint/plugin/cents: milliseconds, not money
     log.info({ ...line, ms: Math.round(line.ms * 100) / 100 }, 'request'))
 
+/** The state of work that sends or runs in the background, after a change. */
+export type WorkState = 'waiting' | 'paused' | 'resumed' | 'finished'
+
+/**
+ * Writes the line that says why work stopped or that it goes on. Written when its state changes, not for each message.
+ * `log` names the store. `work`: the ids of what changed, such as a campaign's.
+ */
+export function logWorkState(
+  log: Logger,
+  state: WorkState,
+  reason: string | null,
+  work: Readonly<Record<string, unknown>>,
+): void {
+  const hasStopped = state === 'waiting' || state === 'paused'
+  log[hasStopped ? 'warn' : 'info']({ ...work, state, reason }, 'work state changed')
+}
+
 export const silentLog = (): Logger => pino({ level: 'silent' })
 export type { Logger }

@@ -1,6 +1,7 @@
 /** The dashboard and the alerts use existing metrics and labels of `/metrics`. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { LineBuffer, logWorkState, openLogInto } from '#runtime/server/log'
 import { testApp } from '#test/support/app'
 
 const folder = new URL('../../runtime/server/monitoring/', import.meta.url)
@@ -13,7 +14,7 @@ interface Panel {
   targets?: { expr: string; legendFormat: string }[]
 }
 const { panels } = JSON.parse(read('dashboard.json')) as { panels: Panel[] }
-const graphs = panels.filter(({ type }) => type !== 'row')
+const graphs = panels.filter(({ type }) => type !== 'row' && type !== 'logs')
 const queries: [string, string][] = [
   ...graphs.flatMap(({ title, targets }) =>
     (targets ?? []).map(({ expr, legendFormat }): [string, string] => [title, `${expr} ${legendFormat}`]),
@@ -24,7 +25,12 @@ const queries: [string, string][] = [
     .map((rule): [string, string] => [rule.split('\n')[0]!, rule]),
 ]
 
-const app = await testApp()
+let written = ''
+const lines = new LineBuffer((bytes, done) => {
+  written += bytes.toString()
+  done()
+})
+const app = await testApp({}, { log: openLogInto('info', lines) })
 /** Names and labels of all metrics; Prometheus itself adds `instance` and `le`. */
 async function readMetrics(): Promise<Map<string, Set<string>>> {
   const { metrics } = app
@@ -50,6 +56,17 @@ test('the dashboard and the alerts have the expected number of queries', () => {
   expect(graphs.length).toBeGreaterThan(15)
   expect(queries.length).toBeGreaterThan(graphs.length + 9)
   for (const { title, description } of graphs) expect(description, title).toMatch(/\.$/)
+})
+
+test('the dashboard finds the lines about stopped work by their message and fields', () => {
+  const [expr] = panels.filter(({ type }) => type === 'logs').map(({ targets }) => targets![0]!.expr)
+  const [, message] = / \|= "([^"]+)"/.exec(expr!)!
+  logWorkState(app.services.log, 'waiting', 'manual', { store: 's', campaignId: 'c' })
+  lines.flush()
+  const line = written.split('\n').find((each) => each.includes(message!))
+  expect(Object.keys(JSON.parse(line!))).toEqual(expect.arrayContaining(['state', 'reason', 'campaignId']))
+  for (const field of ['state', 'reason', 'store', 'campaignId', 'automationId', 'jobId'])
+    expect(expr).toContain(`{{.${field}}}`)
 })
 
 test('three metrics without values in an empty database have a help line nevertheless', async () => {

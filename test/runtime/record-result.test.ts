@@ -7,6 +7,7 @@ import type { Queue } from '#runtime/jobs/queue'
 import { recordResult } from '#runtime/jobs/record-result'
 import type { FetchedJob } from '#runtime/jobs/rows'
 import { Worker, type WorkerTimes } from '#runtime/jobs/worker'
+import { Unavailable } from '#runtime/ports/errors'
 import { loadRegistry } from '#runtime/registry/registry'
 import { object } from '#runtime/schema'
 import { openMetrics } from '#runtime/server/metrics'
@@ -154,7 +155,7 @@ test('a job that waits for a provider does so once that is recorded', async () =
   const { signal: over } = new AbortController()
   const away = { ...queue, requeue: failTimes(2, queue.requeue) }
   const means = { queue: away, log: app.services.log, over, againMs: 1 }
-  await recordResult(means, run, { kind: 'waiting', ms: 60_000 })
+  await recordResult(means, run, { kind: 'waiting', ms: 60_000, error: new Unavailable('no') })
   expect(await readRow(jobId)).toEqual({ state: 'created', tries: 0 })
   expect(await queue.fetch('interactive', 1)).toEqual([])
   await queue.resumeWaiting(shop.id)

@@ -9,6 +9,7 @@ import { readRows } from '../deciding/rows.ts'
 import { cartsSync } from '../handles.ts'
 import { describeReason } from '../reasons.ts'
 import { type PendingCoupon, storeCoupons } from './coupons.ts'
+import { logHolds } from './hold-log.ts'
 import type { ClaimedMessage } from './outbox-source.ts'
 import { takeRateSlots } from './rate-slots.ts'
 import { queueAdvance } from './schedule.ts'
@@ -258,15 +259,20 @@ async function writeDecisions(
 ): Promise<void> {
   const now = tx.now()
   const claimOf = new Map(claims.flatMap((claim) => claim.messages.map(({ id }) => [id, claim] as const)))
-  await writeRows(
+  const rows = decisions.map((decision) => {
+    const row = toDecisionRow(decision, now)
+    const claim = claimOf.get(decision.row.id)
+    if (!claim) return row
+    const at = now.toISOString()
+    const called = claim.route.isIdempotent ? at : null
+    return { ...row, claim_id: claim.id, claimed_at: at, called_at: called, tries: 1 }
+  })
+  await writeRows(tx, rows)
+  await logHolds(
     tx,
-    decisions.map((decision) => {
-      const row = toDecisionRow(decision, now)
-      const claim = claimOf.get(decision.row.id)
-      if (!claim) return row
-      const at = now.toISOString()
-      const called = claim.route.isIdempotent ? at : null
-      return { ...row, claim_id: claim.id, claimed_at: at, called_at: called, tries: 1 }
+    decisions.map(({ row: { id, automation_id: automationId, hold_reason: before } }, at) => {
+      const { hold_reason: after = null, status } = rows[at]! as { hold_reason?: string; status: string }
+      return { id, automationId, before, after, status }
     }),
   )
   await writeStepLog(tx, decisions)

@@ -12,6 +12,7 @@ import type { EngineRow } from '../deciding/rows.ts'
 import { automationCouponRevoke } from '../handles.ts'
 import { describeReason, type OwnReason } from '../reasons.ts'
 import type { CouponSpec } from '../types.ts'
+import { logHolds } from './hold-log.ts'
 import { queueAdvance } from './schedule.ts'
 import { endExecutions } from './termination.ts'
 
@@ -180,6 +181,8 @@ async function hold(ctx: Context, row: EngineRow): Promise<void> {
       .where('id', '=', row.id)
       .where('status', '=', row.status)
       .execute()
+    const { id, automation_id: automationId, hold_reason: before } = row
+    await logHolds(tx, [{ id, automationId, before, after: held.reason, status: 'pending' }])
     await queueAdvance(tx, [held.until])
   })
 }

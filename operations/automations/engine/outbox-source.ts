@@ -1,6 +1,7 @@
 /** Registers automation messages with the outbox, and continues or ends a run after each message (rule 5). */
 import { outbox, type sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
+import { logHolds } from './hold-log.ts'
 import { continueRuns } from './run-continuation.ts'
 import { queueAdvance } from './schedule.ts'
 import { skipFollowing } from './termination.ts'
@@ -97,6 +98,13 @@ export const toPending = (row: Message, change: Partial<Message>): Message => ({
 })
 
 async function handleTransitions(tx: Context, moves: readonly outbox.Transition<Message>[]): Promise<void> {
+  await logHolds(
+    tx,
+    moves.map(({ before, after: { id, automationId, holdReason: after, status } }) => ({
+      ...{ id, automationId, status, after },
+      before: before.holdReason,
+    })),
+  )
   const sent = moves.filter(
     ({ before, after }) =>
       before.status === 'sending' && after.sentAt !== null && after.code !== outbox.indeterminate.code,

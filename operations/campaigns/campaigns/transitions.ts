@@ -112,6 +112,7 @@ const cannotPause: Partial<Record<CampaignStatus, string>> = {
 export async function pauseSending(ctx: Context, id: string): Promise<void> {
   const columns = { pause_reason: 'manual' as const, paused_at: ctx.now(), next_batch_at: null }
   await transition(ctx, id, ['sending'], 'paused', columns, cannotPause)
+  await ctx.logWorkState('paused', 'manual', { campaignId: id })
 }
 
 /** Resumes a paused campaign with the same audience. */
@@ -124,6 +125,7 @@ export async function resumeSending(ctx: Context, id: string): Promise<void> {
     await requireSendContext(ctx, campaign.content, { hasBegun: true }),
     campaign.pending,
   )
+  await ctx.logWorkState('resumed', 'manual', { campaignId: id })
 }
 
 /**
@@ -151,4 +153,5 @@ export async function cancelSending(ctx: Context, id: string): Promise<void> {
   const from = ['scheduled', 'sending', 'paused'] as const
   const campaign = await transition(ctx, id, from, 'cancelled', columns, {})
   await cancelPending(ctx, campaign)
+  await ctx.logWorkState('finished', 'manual', { campaignId: id, status: 'cancelled' })
 }

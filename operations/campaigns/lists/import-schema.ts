@@ -22,7 +22,7 @@ export const listImport = named(
     errors: z
       .array(object({ line: z.number().int().nullable(), reason: z.string() }))
       .describe('The first 100; the header is line 1'),
-    failureReason: z.string().nullable(),
+    failureReason: z.string().nullable().describe('While it is running: what it waits for'),
     startedAt: instant.nullable(),
     finishedAt: instant.nullable(),
   }),

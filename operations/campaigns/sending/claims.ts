@@ -5,7 +5,7 @@ import { optOuts, outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { greatestKnown } from '#runtime/database/sql'
-import type { CampaignContent, CampaignStatus, SendWindow } from '../schema.ts'
+import type { CampaignContent, CampaignStatus, PauseReason, SendWindow } from '../schema.ts'
 import type { Recipient } from './render.ts'
 
 export interface ClaimedMessage extends Recipient {
@@ -28,6 +28,10 @@ export interface RunningCampaign {
   send_window: SendWindow | null
   snapshot_at: Date | null
   pending: number
+  /** Why the campaign is paused; while it is sending, why it waits. */
+  pause_reason: PauseReason | null
+  trouble_since: Date | null
+  next_batch_at: Date | null
   has_pending: boolean
   /** The time of the last progress or of the next planned batch, whichever is later. */
   due_since: Date | null
@@ -48,6 +52,9 @@ const findRunning = prepared<{ id: string }, RunningCampaign>(
         'c.send_window',
         'c.snapshot_at',
         'c.pending',
+        'c.pause_reason',
+        'c.trouble_since',
+        'c.next_batch_at',
         greatestKnown<Date | null>(sql.ref('c.last_progress_at'), sql.ref('c.next_batch_at')).as('due_since'),
         eb
           .exists(

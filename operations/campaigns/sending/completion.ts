@@ -67,6 +67,7 @@ export async function failCampaign(
     data: { campaignId: campaign.id, failureReason: reason },
     dedupeKey: null,
   })
+  await ctx.logWorkState('finished', reason, { campaignId: campaign.id, status: 'failed' })
 }
 
 /**
@@ -98,6 +99,7 @@ async function pauseCampaign(ctx: Context, campaign: CampaignRow, stop: StopReas
     data: { campaignId: campaign.id, pauseReason: reason },
     dedupeKey: null,
   })
+  await ctx.logWorkState('paused', reason, { campaignId: campaign.id })
 }
 
 /**
@@ -176,6 +178,7 @@ export async function finishSending(ctx: Context, campaignId: string): Promise<b
       data: { campaignId, total: done.total, sent: done.sent, failed: done.failed, skipped: done.skipped },
       dedupeKey: null,
     })
+    await tx.logWorkState('finished', null, { campaignId, status: 'sent' })
     return true
   })
 }

@@ -10,6 +10,7 @@ import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
 import { waitUntil } from '#runtime/pause'
 import { campaignSend } from '../handles.ts'
+import type { PauseReason } from '../schema.ts'
 import { takeSnapshot } from './audience.ts'
 import { type Claim, type ClaimOptions, claimMessages, type RunningCampaign, readRunning } from './claims.ts'
 import { finishSending, type StopReason, stopSending } from './completion.ts'
@@ -46,7 +47,7 @@ type Action =
   | { kind: 'end' }
   | { kind: 'finish' }
   | { kind: 'stop'; reason: StopReason }
-  | { kind: 'wait'; run: BatchContext; at: Date; places?: number }
+  | { kind: 'wait'; run: BatchContext; at: Date; places?: number; reason?: 'send-window' }
   | { kind: 'next-run'; places: number }
 
 export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSignal): Promise<void> {
@@ -70,7 +71,7 @@ export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSi
     case 'stop':
       return stopSending(ctx, campaignId, action.reason)
     case 'wait':
-      return continueAt(ctx, action.run, action.at, action.places)
+      return continueAt(ctx, action.run, action)
     case 'next-run':
       await queueNext(ctx, { campaignId, places: action.places }, null)
   }
@@ -95,7 +96,8 @@ async function nextAction(
   const run: BatchContext = { campaign, sendContext, perSecond }
   const { send_window: window } = campaign
   if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
-    return { kind: 'wait', run, at: findNextOpening(window, ctx.store.timezone, ctx.now()) }
+    const at = findNextOpening(window, ctx.store.timezone, ctx.now())
+    return { kind: 'wait', run, at, reason: 'send-window' }
   }
   const isIdempotent = await sending.isIdempotent(ctx)
   const hasDead =
@@ -164,6 +166,7 @@ interface Progress {
   attempted_since_start: number
   failed_since_start: number
   trouble_since: Date | null
+  pause_reason: PauseReason | null
 }
 
 async function sendBatch(
@@ -186,29 +189,68 @@ async function sendBatch(
     const remaining = campaign.pending - moves.filter(({ after: { status } }) => status !== 'pending').length
     const now = tx.now()
     const troubleSince = stoppedBy ? sql<Date>`coalesce(trouble_since, ${now})` : sql<Date>`trouble_since`
-    return tx.db
+    const hasLeft = moves.some(isAttempt)
+    const waitReason = findWaitReason(campaign, stoppedBy, now)
+    const after = await tx.db
       .updateTable('campaigns')
       .set({
         // `trouble_since`: since when no message could be dispatched.
-        trouble_since: moves.some(isAttempt) ? null : troubleSince,
+        trouble_since: hasLeft ? null : troubleSince,
+        // A merchant may have paused it meanwhile.
+        ...(waitReason || hasLeft
+          ? { pause_reason: sql`case when status = 'sending' then ${waitReason}::text else pause_reason end` }
+          : {}),
         last_progress_at: now,
         next_batch_at: null,
         estimated_finish_at: estimateRunFinish(tx, run, remaining, now),
         updated_at: now,
       })
       .where('id', '=', campaign.id)
-      .returning(['status', 'pending', 'attempted_since_start', 'failed_since_start', 'trouble_since'])
+      .returning(['status', 'pending', 'attempted_since_start', 'failed_since_start'])
+      .returning(['trouble_since', 'pause_reason'])
       .executeTakeFirstOrThrow()
+    const { status, pause_reason: reason } = after
+    const before = campaign.pause_reason ?? (hasAwaitedWindow(ctx, campaign) ? 'send-window' : null)
+    if (status === 'sending' && reason !== before) {
+      await tx.logWorkState(reason ? 'waiting' : 'resumed', reason ?? before, { campaignId: campaign.id })
+    }
+    return after
   })
   if (error) throw error
   return { stoppedBy, progress }
+}
+
+/** Whether the batch is the first one since the send window opened. */
+function hasAwaitedWindow(
+  ctx: Context,
+  { send_window: window, next_batch_at: at }: RunningCampaign,
+): boolean {
+  if (!window || !at) return false
+  const opening = findNextOpening(window, ctx.store.timezone, new Date(at.getTime() - 1))
+  return opening.getTime() === at.getTime()
+}
+
+/** Why the campaign waits after a batch; null if it goes on, or will be paused. A short throttling is its usual pace. */
+function findWaitReason(
+  { trouble_since: since }: RunningCampaign,
+  stoppedBy: outbox.RequeueReason | null,
+  now: Date,
+): PauseReason | null {
+  if (stoppedBy?.reason === 'provider-unavailable') return stoppedBy.reason
+  if (stoppedBy?.reason !== 'throttled') return null
+  const lastsMs = Math.max(stoppedBy.afterMs, since ? now.getTime() - since.getTime() : 0)
+  return lastsMs >= minuteMs ? 'provider-unavailable' : null
 }
 
 /**
  * Ends this run and queues the next one for `at`. `places` is the number of rate slots that are reserved for the next
  * run.
  */
-async function continueAt(ctx: Context, run: BatchContext, at: Date, places = 0): Promise<void> {
+async function continueAt(
+  ctx: Context,
+  run: BatchContext,
+  { at, places = 0, reason }: Extract<Action, { kind: 'wait' }>,
+): Promise<void> {
   const { campaign } = run
   await ctx.transaction(async (tx) => {
     const shown = await tx.db
@@ -223,6 +265,9 @@ async function continueAt(ctx: Context, run: BatchContext, at: Date, places = 0)
       .where('deleted_at', 'is', null)
       .returning('id')
       .execute()
+    if (shown.length > 0 && reason && campaign.next_batch_at?.getTime() !== at.getTime()) {
+      await tx.logWorkState('waiting', reason, { campaignId: campaign.id, until: at })
+    }
     if (shown.length > 0) await queueNext(tx, { campaignId: campaign.id, places }, at)
   })
 }

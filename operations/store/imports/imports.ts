@@ -7,7 +7,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
 import { ApiError } from '#runtime/errors'
-import { Refused } from '#runtime/ports/errors'
+import { Refused, Unavailable } from '#runtime/ports/errors'
+import { findConnectionFailure } from '#runtime/ports/instrumentation'
 
 export type Cursor = string | number | null
 type RowsTable = 'list_import_rows' | 'review_import_rows'
@@ -124,6 +125,12 @@ export async function run(ctx: Context, importer: Any, importId: string, signal:
       await yieldToEventLoop()
     }
   } catch (error) {
+    // The job is retried by itself: until then the import says what it waits for.
+    if (error instanceof Unavailable) {
+      const failure = findConnectionFailure(error)
+      const reason = failure ? `${failure.message}. ${failure.remedy}` : 'the provider does not answer'
+      await setReason(ctx, importer, importId, `It waits: ${reason}`)
+    }
     // Not worth a retry: the platform refused the request, or is no longer connected.
     if (!(error instanceof ApiError || error instanceof Refused)) throw error
     await fail(ctx, importer, importId, error.message)
@@ -146,7 +153,7 @@ async function claim(ctx: Context, importer: Any, importId: string): Promise<Run
   const now = ctx.now()
   const row = await ctx.db
     .updateTable(importer.table)
-    .set({ status: 'running', updated_at: now, ...importer.columnsOnStart?.(now) })
+    .set({ status: 'running', failure_reason: null, updated_at: now, ...importer.columnsOnStart?.(now) })
     .where('id', '=', importId)
     .where('status', 'in', live)
     .returning(['id', 'cursor', ...importer.columns] as 'id'[])
@@ -196,6 +203,16 @@ async function applyPage(
   const outcome = await importer.completed(tx, importRun, counted as never, page, lockedParent)
   await finish(tx, importer, importRun.id, 'completed', outcome)
   return null
+}
+
+/** Says why a running import waits. The next attempt clears it. */
+async function setReason(ctx: Context, { table }: Any, importId: string, reason: string): Promise<void> {
+  await ctx.db
+    .updateTable(table)
+    .set({ failure_reason: reason, updated_at: ctx.now() })
+    .where('id', '=', importId)
+    .where('status', '=', 'running')
+    .execute()
 }
 
 /** Fails a queued or running import. Rows written so far stay. `reason`: a sentence without the full stop. */
