@@ -303,6 +303,35 @@ test('a checkout that became an order names it, and an order names its checkout'
   expect(await port.getOrder(store, { id: String(id) })).toMatchObject({ cartId: String(id) })
 })
 
+test.each([
+  ['null', null, null],
+  ['zero, as text', '-0001-11-30T00:00:00+0000', null],
+  ['zero, as an object', { date: '-0001-11-30 00:00:00.000000' }, null],
+  ['a time, as text', '2026-11-20T15:00:00+0000', 'order'],
+  ['a time, as an object', { date: '2026-11-20 15:00:00.000000' }, 'order'],
+] as const)('a checkout is an order only if it was completed: %s', async (_, completed, order) => {
+  const { shop, port, store } = opened
+  const checkout = fillCart(shop, bought)
+  checkout.completed_at = completed
+  const { carts } = await port.listCarts(store, { updatedSince: new Date(0) })
+  expect(carts).toMatchObject([{ orderId: order && String(checkout.id) }])
+})
+
+test('a zero or zoneless time of one object stops no list', async () => {
+  const { shop, port, store } = opened
+  const zero = '-0001-11-30T00:00:00+0000'
+  const order = placeOrder(shop, bought)
+  Object.assign(order, { created_at: zero, paid_at: '2026-11-20 15:00:00' })
+  shop.products[0]!.created_at = zero
+  expect((await port.listOrders(store, { updatedSince: new Date(0) })).orders).toMatchObject([
+    { placedAt: new Date(order.updated_at).toISOString(), paidAt: '2026-11-20T15:00:00.000Z' },
+  ])
+  const [product] = await port.getProducts(store, { ids: [String(shop.products[0]!.id)] })
+  expect(product).toMatchObject({ createdAt: '1970-01-01T00:00:00.000Z' })
+  const { customers } = await port.listCustomers(store, { limit: 10 })
+  expect(customers.find(({ id }) => id === '5001')).toMatchObject({ ordersCount: 1 })
+})
+
 test('only coupons that ours can express have terms, and their day ends in the shop’s time zone', async () => {
   const { shop, port, store } = opened
   const coupon = {

@@ -202,6 +202,8 @@ export interface EcommercePort {
     store: ProviderStore,
     query: { updatedSince: Date; cursor?: string },
   ): Promise<{ carts: Cart[]; next: string | null }>
+  /** How long after its last change a cart may be listed for the first time; undefined: at once. */
+  readonly cartsAppearWithinMs?: number
   /** The discounts that the platform supports. */
   discountCapabilities(store: ProviderStore): Promise<DiscountCapabilities>
   /** Upserts by reference. A revision lower than the last one written or removed changes nothing. */

@@ -75,7 +75,8 @@ export const lists: Record<string, List> = {
     atMost: 10_000,
   },
   checkouts: {
-    rows: ({ checkouts }) => newestFirst(checkouts),
+    rows: ({ checkouts, clock }) =>
+      newestFirst(checkouts.filter(({ listedAt = '' }) => listedAt <= clock.now().toISOString())),
     filters: { updated_at_max: changedSince.updated_at_max! },
     ignored: ['updated_at_min'],
   },
@@ -138,7 +139,7 @@ export function answerList(
 
 /** Never with what the stand-in keeps for itself. */
 export function pickFields(row: Row, fields: string | null): Row {
-  const { history: _history, ...shown } = row
+  const { history: _history, listedAt: _listedAt, ...shown } = row
   if (fields === null) return shown
   return Object.fromEntries(fields.split(',').map((name) => [name, shown[name]]))
 }

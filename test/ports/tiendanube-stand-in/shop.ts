@@ -14,6 +14,8 @@ export interface StoredOrder extends ApiOrder {
 export interface StoredCheckout extends ApiCheckout {
   store_id: number
   created_at: string
+  /** It is listed from then on, up to six hours after it was left. */
+  listedAt?: string
 }
 export interface StoredCategory {
   id: number

@@ -18,12 +18,13 @@ export default job(cartsSync, {
     let cursor = await readCartCursor(ctx)
     const isReported = !connected.port.unreportedTopics?.includes('cart.updated')
     const canMiss = isReported && (await readCacheProgress(ctx))?.carts != null
+    const { cartsAppearWithinMs: hiddenMs = 0 } = connected.port
     let askedAt = ctx.now()
     const read = (at: string | null) => {
       signal.throwIfAborted()
       askedAt = ctx.now()
       return connected.port.listCarts(connected.store, {
-        updatedSince: new Date(cursor.since),
+        updatedSince: new Date(Date.parse(cursor.since) - hiddenMs),
         ...(at === null ? {} : { cursor: at }),
       })
     }

@@ -15,6 +15,7 @@
  *   without an order that is found has no lines;
  * - webhooks are signed with the app's secret, not with ours.
  */
+import { minuteMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import type { Precondition, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from '../discounts.ts'
@@ -54,6 +55,8 @@ export class ShopifyEcommerce implements EcommercePort {
   readonly #orders: ShopifyOrders
   readonly #places = new CursorCache()
   readonly install: InstallFlow | undefined
+  /** To Shopify a checkout is abandoned after ten minutes. Whether it is listed before is not documented. */
+  readonly cartsAppearWithinMs = 10 * minuteMs
 
   constructor(options: ShopifyOptions) {
     this.#options = options

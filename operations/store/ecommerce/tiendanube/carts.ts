@@ -6,7 +6,7 @@ import type { ProviderStore } from '#runtime/ports/provider'
 import { inCurrency } from '#runtime/values/money'
 import type { Cart } from '../port.ts'
 import { pageSize, type TiendanubeClient } from './http/client.ts'
-import { readPageCursor, toInstant } from './http/values.ts'
+import { readPageCursor, toInstant, toInstantOrNull } from './http/values.ts'
 import { type ApiLine, toLine } from './order-map.ts'
 
 export interface ApiCheckout {
@@ -20,7 +20,7 @@ export interface ApiCheckout {
   products: ApiLine[]
   total: string
   currency: string
-  /** Null until it became an order; in orders of before, an object. */
+  /** Null or `-0001-11-30` until it became an order. Text, or an object as PHP writes it. */
   completed_at: string | { date: string } | null
   updated_at: string
 }
@@ -43,6 +43,8 @@ export async function listCarts(
 
 function toCart(checkout: ApiCheckout): Cart {
   const { toCents, toMoney } = inCurrency(checkout.currency)
+  const { completed_at: completed } = checkout
+  const completedAt = toInstantOrNull(typeof completed === 'string' ? completed : completed?.date)
   return {
     id: String(checkout.id),
     customer: {
@@ -55,7 +57,7 @@ function toCart(checkout: ApiCheckout): Cart {
     total: toMoney(toCents(checkout.total)),
     currency: checkout.currency,
     url: checkout.abandoned_checkout_url,
-    orderId: checkout.completed_at ? String(checkout.id) : null,
+    orderId: completedAt ? String(checkout.id) : null,
     lastActivityAt: toInstant(checkout.updated_at),
   }
 }

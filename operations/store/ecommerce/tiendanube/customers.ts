@@ -6,8 +6,8 @@ import type { ProviderStore } from '#runtime/ports/provider'
 import { inCurrency } from '#runtime/values/money'
 import type { PlatformCustomer } from '../port.ts'
 import { pageSize, type TiendanubeClient } from './http/client.ts'
-import { readPageCursor, toInstant } from './http/values.ts'
-import { computeTotals, toPaymentStatus } from './order-map.ts'
+import { readPageCursor } from './http/values.ts'
+import { computeTotals, placedAtOf, toPaymentStatus } from './order-map.ts'
 import { listOrdersOfCustomers } from './orders.ts'
 import type { ShopFacts } from './shop.ts'
 
@@ -62,7 +62,7 @@ async function computeFigures(
     if (status !== 'paid' && status !== 'partially-refunded') continue
     const { total, refunded } = computeTotals(order, history)
     const cents = order.currency === currency ? total - refunded : 0n
-    const at = toInstant(order.created_at)
+    const at = placedAtOf(order)
     const sum = figures.get(order.customer.id) ?? { count: 0, cents: 0n, firstAt: at, lastAt: at }
     figures.set(order.customer.id, {
       count: sum.count + 1,

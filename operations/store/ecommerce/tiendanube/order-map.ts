@@ -136,7 +136,7 @@ export function toOrder(order: ApiOrder, history: readonly ApiValueChange[] = []
     trackingUrl: tracked?.url ?? null,
     shippingAddress: order.shipping_address,
     clickToken: findClickToken(order.extra),
-    placedAt: toInstant(order.created_at),
+    placedAt: placedAtOf(order),
     paidAt: paymentStatus === 'pending' || paymentStatus === 'voided' ? null : toInstantOrNull(order.paid_at),
     shippedAt: toInstantOrNull(sentAt[0]),
     deliveredAt:
@@ -145,6 +145,12 @@ export function toOrder(order: ApiOrder, history: readonly ApiValueChange[] = []
     updatedAt: toInstant(order.updated_at),
   }
 }
+
+/** When the order was placed. A draft of the merchant may have no time of its creation. */
+export const placedAtOf = ({
+  created_at: created,
+  updated_at: updated,
+}: Pick<ApiOrder, 'created_at' | 'updated_at'>): string => toInstantOrNull(created) ?? toInstant(updated)
 
 /**
  * The total before refunds, and the refunded amount. Whether a refund lowers the order's `total` depends on how it was made:

@@ -151,7 +151,7 @@ export async function listOrdersOfCustomers(
 ): Promise<{ order: ApiOrder; history: ApiValueChange[] }[]> {
   const query = {
     customer_ids: customerIds.join(','),
-    fields: 'id,customer,status,payment_status,total,currency,created_at',
+    fields: 'id,customer,status,payment_status,total,currency,created_at,updated_at',
   }
   const orders = await client.listAll<ApiOrder>(store, { path: 'orders', query })
   const found: { order: ApiOrder; history: ApiValueChange[] }[] = []

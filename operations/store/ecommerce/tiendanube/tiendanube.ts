@@ -13,6 +13,7 @@
  * - coupons end with a day of the shop's time zone;
  * - webhooks are signed with the app's secret, not with ours.
  */
+import { hourMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import type { Precondition, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from '../discounts.ts'
@@ -55,6 +56,7 @@ export class TiendanubeEcommerce implements EcommercePort {
   readonly #discounts: TiendanubeDiscounts
   readonly install: InstallFlow | undefined
   readonly unreportedTopics = ['cart.updated'] as const
+  readonly cartsAppearWithinMs = 6 * hourMs
 
   constructor(options: TiendanubeOptions) {
     this.#options = options

@@ -103,6 +103,18 @@ test('an order names the checkout that it was, before the carts are read again',
   expect(connection!.settings).not.toHaveProperty('cartsMissedAt')
 })
 
+test('a checkout is read once Tiendanube lists it, hours after the shopper left', async () => {
+  const left = fillCart(platform.shop, bought)
+  left.listedAt = new Date(app.clock.ms() + 5.5 * 3_600_000).toISOString()
+  const isRead = async () =>
+    (await (await db()).selectFrom('carts').select('id').where('id', '=', String(left.id)).execute()).length
+  for (let hour = 0; hour < 7; hour += 1) {
+    await app.advance(3_600_000)
+    await app.drainJobs()
+    expect(await isRead()).toBe(hour < 5 ? 0 : 1)
+  }
+})
+
 test('a promotion is applied to the carts that Tiendanube asks about, at an address with a key', async () => {
   const promotion = {
     name: 'Leve 3, pague 2',

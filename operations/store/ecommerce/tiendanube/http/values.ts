@@ -12,11 +12,19 @@ export function pickText(text: Localized, language: string): string {
   return byLanguage[language] || Object.values(byLanguage).find(Boolean) || ''
 }
 
-/** Converts a timestamp such as `2022-11-15T19:36:59+0000` to UTC in ISO 8601. */
-export const toInstant = (text: string): string => new Date(text).toISOString()
+/**
+ * Converts a timestamp such as `2022-11-15T19:36:59+0000` to UTC in ISO 8601. One without a zone is in UTC. Null for none,
+ * which Tiendanube also writes as `-0001-11-30T00:00:00+0000`.
+ */
+export function toInstantOrNull(text: string | null | undefined): string | null {
+  if (!text) return null
+  const at = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`)
+  return Number.isNaN(at) ? null : new Date(at).toISOString()
+}
 
-export const toInstantOrNull = (text: string | null | undefined): string | null =>
-  text ? toInstant(text) : null
+/** Like `toInstantOrNull`, but the beginning of 1970 for none: one row without its time must not stop a list. */
+export const toInstant = (text: string | null | undefined): string =>
+  toInstantOrNull(text) ?? new Date(0).toISOString()
 
 /** Whether the id can exist at Tiendanube. Other ids must not be requested. */
 export const isPlainId = (id: string): boolean => /^[1-9]\d{0,17}$/.test(id)

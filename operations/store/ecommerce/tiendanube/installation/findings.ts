@@ -72,12 +72,7 @@ async function checkWebhooks(
   const known = await listRegistered(client, store, url)
   const lacking = expectedEvents.filter((event) => !known.has(event))
   return lacking.length === 0
-    ? [
-        fine(
-          'webhooks',
-          'Tiendanube reports every change of orders and products; carts are read every 5 minutes',
-        ),
-      ]
+    ? [fine('webhooks', 'Tiendanube reports every change of orders and products; carts are read every hour')]
     : [
         missing(
           'webhooks',
