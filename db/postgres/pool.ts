@@ -16,6 +16,7 @@ import {
   longStatementMs,
   toSilenceMs,
 } from '../deadlines.ts'
+import { FileAddresses } from '../file-addresses.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
 import { Connection, type Rows, type Watch } from './connection.ts'
 import { ExclusiveConnections } from './exclusive.ts'
@@ -28,7 +29,7 @@ import {
   type Workload,
 } from './sessions.ts'
 import { SharedConnections } from './shared.ts'
-import { types } from './values.ts'
+import { buildTypes } from './values.ts'
 
 export type { Workload } from './sessions.ts'
 
@@ -73,6 +74,8 @@ export class PostgresPool {
   readonly #address: PostgresAddress
   readonly #options: PoolOptions
   readonly #sessions: Sessions
+  readonly fileAddresses = new FileAddresses()
+  readonly #types = buildTypes((text) => this.fileAddresses.toCurrent(text))
   readonly #watch: Watch = { tick: 0 }
   readonly #tickMs: number
   readonly #timer: NodeJS.Timeout
@@ -250,13 +253,14 @@ export class PostgresPool {
       options: {
         connect_timeout: (socket ? embeddedTurnMs : connectMs) / 1000,
         ...(socket ? { path: socket } : this.#address.options),
-        types,
+        types: this.#types,
         connection: { application_name: name, ...startup },
         prepare: !this.#options.isPooled,
       },
       watch: this.#watch,
       patience: this.#patience[patience],
       lastTick: this.#watch.tick + this.#ticks(lifetimeMs()),
+      fileAddresses: this.fileAddresses,
       onGone: () => this.#all.delete(connection),
       onDiskFull: () => {
         this.#diskFullTick = this.#watch.tick
