@@ -22,6 +22,7 @@ export function makeCancellable(database: Database, dialect: Dialect, hold: Canc
     root: new Kysely<Tables>({ dialect: new CancellableDialect(dialect, hold) }),
     // Not passed on, since statements on the raw session could not be cancelled.
     pglite: null,
+    fileAddresses: database.fileAddresses,
     get longRunning() {
       return made
     },

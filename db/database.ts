@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely'
 import { DatabaseUnresponsive } from './deadlines.ts'
 import type { PreparingPglite } from './embedded/pglite.ts'
+import type { FileAddresses } from './file-addresses.ts'
 import type { Plan } from './postgres/pool.ts'
 import type { Tables } from './tables.ts'
 
@@ -17,6 +18,8 @@ export interface Database {
   readonly root: RootDatabase
   /** PGlite's session, if this process has the embedded database open. */
   readonly pglite: PreparingPglite | null
+  /** Translates the addresses of files in parameters and results. */
+  readonly fileAddresses: FileAddresses
   /**
    * Runs one compiled statement outside any transaction: the fast path for hot reads. Plan `once`: PostgreSQL keeps one
    * generic plan for all values. That makes reading a row by its id several times faster, but is wrong if the best plan

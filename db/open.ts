@@ -34,6 +34,7 @@ export async function openPglite({
     kind: 'pglite',
     root,
     pglite,
+    fileAddresses: pglite.fileAddresses,
     get longRunning() {
       return database
     },
@@ -88,6 +89,7 @@ export function openPostgres(
       kind: socket ? 'pglite' : 'postgres',
       root,
       pglite: null,
+      fileAddresses: pool.fileAddresses,
       get longRunning() {
         return longRunning()
       },

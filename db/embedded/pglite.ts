@@ -10,6 +10,7 @@ import {
   type Results,
   type Transaction,
 } from '@electric-sql/pglite'
+import { FileAddresses } from '../file-addresses.ts'
 
 const { serialize } = protocol
 
@@ -49,6 +50,7 @@ const invalidName = '26000'
 const notSupported = '0A000'
 
 export class PreparingPglite extends PGlite {
+  readonly fileAddresses = new FileAddresses()
   /** By text, least recently used first. Null for a text that was used once: it is prepared at its second use. */
   readonly #statements = new Map<string, Statement | null>()
   #names = 0
@@ -188,7 +190,9 @@ export class PreparingPglite extends PGlite {
   async #execute<Row>(text: string, parameters: readonly unknown[]): Promise<Results<Row>> {
     const { name, serializers, columns, dropsCache } = await this.#statement(text)
     const values = parameters.map((value, index) =>
-      value == null ? null : requireSendable((serializers[index] ?? String)(value)),
+      value == null
+        ? null
+        : this.fileAddresses.parameter(requireSendable((serializers[index] ?? String)(value))),
     )
     const answers = await this.#send(
       serialize.bind({ statement: name, values }),
@@ -198,12 +202,21 @@ export class PreparingPglite extends PGlite {
     const rows: Row[] = []
     let affectedRows = 0
     for (const answer of answers) {
-      if (answer instanceof messages.DataRowMessage) rows.push(toRow(columns, answer.fields) as Row)
+      if (answer instanceof messages.DataRowMessage) rows.push(this.#toRow(columns, answer.fields) as Row)
       else if (answer instanceof messages.CommandCompleteMessage)
         affectedRows = parseAffectedRows(answer.text)
     }
     if (dropsCache) this.#statements.clear()
     return { rows, affectedRows, fields: columns.map(({ name, dataTypeID }) => ({ name, dataTypeID })) }
+  }
+
+  #toRow(columns: Statement['columns'], fields: readonly (string | null)[]): Record<string, unknown> {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < columns.length; i += 1) {
+      const field = fields[i]!
+      row[columns[i]!.name] = field === null ? null : columns[i]!.parse(this.fileAddresses.toCurrent(field))
+    }
+    return row
   }
 
   /** Prepares a statement. It is cached from its second use on, since most are used only once. */
@@ -277,15 +290,6 @@ function requireSendable(value: unknown): string {
 }
 
 const asItIs = (value: string): unknown => value
-
-function toRow(columns: Statement['columns'], fields: readonly (string | null)[]): Record<string, unknown> {
-  const row: Record<string, unknown> = {}
-  for (let i = 0; i < columns.length; i += 1) {
-    const field = fields[i]!
-    row[columns[i]!.name] = field === null ? null : columns[i]!.parse(field)
-  }
-  return row
-}
 
 const counted = /^(?:INSERT \d+|UPDATE|DELETE|COPY|MERGE) (\d+)$/
 

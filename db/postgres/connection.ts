@@ -7,6 +7,7 @@ import { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import postgres from 'postgres'
 import { ConnectionLost } from '../deadlines.ts'
+import type { FileAddresses } from '../file-addresses.ts'
 import { toParameter } from './values.ts'
 
 export type Rows = unknown[] & {
@@ -25,6 +26,7 @@ export interface ConnectionParts {
   url: string
   options: { prepare: boolean; connect_timeout: number } & Record<string, unknown>
   watch: Watch
+  fileAddresses: FileAddresses
   /** The number of ticks without an answer after which the connection is closed. */
   patience: number
   /** The tick after which the connection is replaced. */
@@ -159,7 +161,7 @@ export class Connection {
       if (parameters.length > parametersAtMost) {
         throw new RangeError(`A statement takes at most ${parametersAtMost} parameters: give it a recordset`)
       }
-      values = parameters.map(toParameter) as never[]
+      values = parameters.map((each) => this.#parts.fileAddresses.parameter(toParameter(each))) as never[]
     } catch (error) {
       return Promise.reject(error)
     }

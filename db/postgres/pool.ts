@@ -18,6 +18,7 @@ import {
   NoConnectionFree,
   toSilenceMs,
 } from '../deadlines.ts'
+import { FileAddresses } from '../file-addresses.ts'
 import { findOwner } from '../owner.ts'
 import { type PostgresAddress, parseAddress } from './address.ts'
 import { Connection, HeldUp, type Rows, type Watch } from './connection.ts'
@@ -31,7 +32,7 @@ import {
   type Workload,
 } from './sessions.ts'
 import { SharedConnections } from './shared.ts'
-import { types } from './values.ts'
+import { buildTypes } from './values.ts'
 
 export type { Workload } from './sessions.ts'
 
@@ -76,6 +77,8 @@ export class PostgresPool {
   readonly #address: PostgresAddress
   readonly #options: PoolOptions
   readonly #sessions: Sessions
+  readonly fileAddresses = new FileAddresses()
+  readonly #types = buildTypes((text) => this.fileAddresses.toCurrent(text))
   readonly #watch: Watch = { tick: 0 }
   readonly #tickMs: number
   readonly #timer: NodeJS.Timeout
@@ -313,13 +316,14 @@ export class PostgresPool {
       options: {
         connect_timeout: (socket ? embeddedTurnMs : connectMs) / 1000,
         ...(socket ? { path: socket } : this.#address.options),
-        types,
+        types: this.#types,
         connection: { application_name: name, ...startup },
         prepare: !this.#options.isPooled,
       },
       watch: this.#watch,
       patience: this.#patience[patience],
       lastTick: this.#watch.tick + this.#ticks(lifetimeMs()),
+      fileAddresses: this.fileAddresses,
       onGone: () => this.#all.delete(connection),
       onDiskFull: () => {
         this.#diskFullTick = this.#watch.tick

@@ -43,51 +43,47 @@ function toListParameter(list: unknown[]): unknown[] {
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 const identity = (value: string): string => value
 
-/** Parsers: bigint as number, date and numeric as text, JSON parsed. Outgoing values are text already. */
-const single = {
-  boolean: { to: 16, from: [16], serialize: String, parse: (value: string) => value === 't' },
-  bytes: {
-    to: 17,
-    from: [17],
-    serialize: String,
-    parse: (value: string) => Buffer.from(value.slice(2), 'hex'),
-  },
-  bigint: { to: 20, from: [20], serialize: String, parse: Number },
-  date: { to: 1082, from: [1082], serialize: String, parse: identity },
-  instant: { to: 1184, from: [1114, 1184], serialize: String, parse: (value: string) => new Date(value) },
-  json: { to: 3802, from: [114, 3802], serialize: asText, parse: (value: string) => JSON.parse(value) },
-}
-
-/** For each kind of element, its parser and the type ids of its arrays, which are the same in every PostgreSQL. */
-const arrays: readonly [(element: string) => unknown, ...number[]][] = [
-  // "char", name, text, char, varchar, inet, time, interval, numeric, uuid
-  [identity, 1002, 1003, 1009, 1014, 1015, 1041, 1183, 1187, 1231, 2951],
-  // smallint, integer, real, double precision, oid
-  [Number, 1005, 1007, 1021, 1022, 1028],
-  [single.boolean.parse, 1000],
-  [single.bytes.parse, 1001],
-  [single.bigint.parse, 1016],
-  [single.date.parse, 1182],
-  // timestamp, timestamptz
-  [single.instant.parse, 1115, 1185],
-  // json, jsonb
-  [single.json.parse, 199, 3807],
-]
-
-/** Array types are listed here: the library would query them on each new connection (`connection.ts`). */
-export const types = {
-  ...single,
-  ...Object.fromEntries(
-    arrays.map(([element, to, ...others]) => [
-      `array${to}`,
-      {
-        to: to!,
-        from: [to!, ...others],
-        serialize: arrayLiteral,
-        parse: (text: string) => parseArray(text, element),
-      },
-    ]),
-  ),
+/**
+ * The types of the library: bigint as number, date and numeric as text, JSON parsed. Outgoing values are text already.
+ * `translate` changes each text before it is parsed. Array types are listed here: the library would query them on each
+ * new connection (`connection.ts`).
+ */
+export function buildTypes(translate: (text: string) => string) {
+  const parseJson = (value: string) => JSON.parse(translate(value))
+  const parseBoolean = (value: string) => value === 't'
+  const parseBytes = (value: string) => Buffer.from(value.slice(2), 'hex')
+  const parseInstant = (value: string) => new Date(value)
+  const single = {
+    text: { to: 25, from: [25, 1043], serialize: String, parse: translate },
+    boolean: { to: 16, from: [16], serialize: String, parse: parseBoolean },
+    bytes: { to: 17, from: [17], serialize: String, parse: parseBytes },
+    bigint: { to: 20, from: [20], serialize: String, parse: Number },
+    date: { to: 1082, from: [1082], serialize: String, parse: identity },
+    instant: { to: 1184, from: [1114, 1184], serialize: String, parse: parseInstant },
+    json: { to: 3802, from: [114, 3802], serialize: asText, parse: parseJson },
+  }
+  /** For each kind of element, its parser and the type ids of its arrays, which are the same in every PostgreSQL. */
+  const arrays: readonly [(element: string) => unknown, ...number[]][] = [
+    // text, varchar
+    [translate, 1009, 1015],
+    // "char", name, char, inet, time, interval, numeric, uuid
+    [identity, 1002, 1003, 1014, 1041, 1183, 1187, 1231, 2951],
+    // smallint, integer, real, double precision, oid
+    [Number, 1005, 1007, 1021, 1022, 1028],
+    [parseBoolean, 1000],
+    [parseBytes, 1001],
+    [Number, 1016],
+    [identity, 1182],
+    // timestamp, timestamptz
+    [parseInstant, 1115, 1185],
+    // json, jsonb
+    [parseJson, 199, 3807],
+  ]
+  const lists = arrays.map(([element, to, ...others]) => {
+    const parse = (text: string) => parseArray(text, element)
+    return [`array${to}`, { to: to!, from: [to!, ...others], serialize: arrayLiteral, parse }] as const
+  })
+  return { ...single, ...Object.fromEntries(lists) }
 }
 
 /** Writes an array as PostgreSQL's literal: `{"a","b",null}`. */

@@ -6,6 +6,7 @@
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
 import type { FolderRole, OpenedDatabase } from '#db/embedded/open'
+import { useFileAddresses } from '#db/file-addresses'
 import { openPostgres } from '#db/open'
 import { PoolerError } from '#db/postgres/sessions'
 import { findUnreadyReason } from '#db/readiness'
@@ -126,6 +127,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     onError: (error) => log.error({ err: error }, 'job queue'),
   })
   const opening = await openAdapters(registry.extensions.ports, { settings, database, clock })
+  await useFileAddresses(database, opening.storage.baseUrl)
   const names = { mail: getScheme(settings.mailUrl), storage: getScheme(settings.storageUrl) }
   const metrics = openMetrics(database, queue)
   for (const counter of registry.extensions.counters) metrics.declare(counter)

@@ -200,5 +200,5 @@ export async function openDemo(options: Partial<AppOptions> = {}) {
     return read
   }
 
-  return { app, storeId, send, namesOf, context, readNow }
+  return { app, key, storeId, send, namesOf, context, readNow }
 }

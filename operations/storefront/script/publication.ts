@@ -7,9 +7,9 @@ import { dayMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import { storefrontScriptPublish } from '../handles.ts'
 
+const scriptPath = (ctx: Context): string => `/storefront/${ctx.store.publicId}/loader.js`
 /** The URL that the platform's pages load. */
-const scriptUrl = (ctx: Context): string =>
-  `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/loader.js`
+const scriptUrl = (ctx: Context): string => ctx.settings.publicUrl + scriptPath(ctx)
 
 /** The storefront revision of a store that has not saved anything for its storefront yet. */
 const initialRevision = 1
@@ -85,14 +85,21 @@ export async function install(ctx: Context): Promise<void> {
 
 /**
  * Sends the loader's URL to the platform's embed block. This is also needed if the loader was installed as a script tag
- * before, or if the URL of this server has changed. Throws `Unavailable` if the platform does not answer. Not inside a
- * transaction.
+ * before, or if the URL of this server has changed. On a platform without embed blocks, installs a loader again that is
+ * there with another URL of this server; one that the merchant removed stays removed. Throws `Unavailable` if the
+ * platform does not answer. Not inside a transaction.
  */
 export async function sendLoaderUrl(ctx: Context): Promise<void> {
   const connected = await connections.findEcommerce(ctx)
-  if (!connected?.port.activationLink) return
+  if (!connected) return
+  const { port, store } = connected
+  const src = scriptUrl(ctx)
   try {
-    await connected.port.ensureScript(connected.store, { src: scriptUrl(ctx) })
+    if (port.activationLink) await port.ensureScript(store, { src })
+    else {
+      const ours = (await port.listScripts(store)).filter((script) => script.src.endsWith(scriptPath(ctx)))
+      if (ours.length > 0 && !ours.some((script) => script.src === src)) await install(ctx)
+    }
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     ctx.log.warn({ err: error }, 'loader url not sent to platform')

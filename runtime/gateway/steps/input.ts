@@ -25,7 +25,8 @@ export function readInput(call: Call): void {
     if (currency) refuseFractions(spec.input.query, call.query, currency)
   } else refuseFields(query, 'takes no query parameters')
   if (spec.input?.body) {
-    call.body = readBodyAs(spec.input.body, call.text)
+    // Clients may send back what they read at an earlier address of this server.
+    call.body = readBodyAs(spec.input.body, call.gateway.services.database.fileAddresses.toCurrent(call.text))
     if (currency) refuseFractions(spec.input.body, call.body, currency)
   } else if (call.text !== '') {
     const body = parseJson(call.text)

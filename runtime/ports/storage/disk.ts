@@ -89,6 +89,9 @@ export function diskStorage(options: DiskOptions): StoragePort {
   }
 
   return {
+    get baseUrl() {
+      return baseUrl()
+    },
     check: async () => [await checkFolder(options.dir)],
     async signUpload({ key, contentType, size, visibility }) {
       checkKey(key)

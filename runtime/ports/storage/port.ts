@@ -9,6 +9,8 @@ export type Visibility = 'public' | 'private'
  * `runtime/ports/errors.ts`.
  */
 export interface StoragePort {
+  /** The address of every file without its key. */
+  readonly baseUrl: string
   /** Checks the preconditions of the storage; changes nothing. */
   check(): Promise<Precondition[]>
   /**

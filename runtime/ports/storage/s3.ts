@@ -74,7 +74,8 @@ export async function s3Storage(options: {
       throwOnRequestTimeout: true,
     },
   })
-  const buildUrl = (key: string): string => `${publicUrl}/${keyPath(key)}`
+  const baseUrl = `${publicUrl}/`
+  const buildUrl = (key: string): string => baseUrl + keyPath(key)
   const at = (key: string) => ({ Bucket: bucket, Key: key })
   const granted = (visibility: Visibility) =>
     acl && visibility === 'public' ? ({ ACL: 'public-read' } as const) : {}
@@ -105,6 +106,7 @@ export async function s3Storage(options: {
   }
 
   return {
+    baseUrl,
     check: () => checkBucket({ client, sdk, bucket, acl, once, hasPublicUrl, publicUrl, requireBucket }),
 
     async signUpload({ key, contentType, size, visibility }) {
@@ -189,7 +191,7 @@ export async function s3Storage(options: {
       }
     },
 
-    owns: (url) => isBelow(url, `${publicUrl}/`),
+    owns: (url) => isBelow(url, baseUrl),
 
     close: () => client.destroy(),
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { connectEcommerce } from '#operations/store/connections/connections'
+import { connectEcommerce, findEcommerce } from '#operations/store/connections/connections'
 import { markStorefrontChanged, publication } from '#operations/storefront/index'
 import { buildLoader, buildModules } from '#operations/storefront/script/modules'
 import { overrideExtensions, testApp } from '#test/support/app'
@@ -126,6 +126,20 @@ describe('the loader', () => {
     await (await shop.context()).transaction(publication.publish)
     await app.drainJobs()
     expect(await readState(shop)).toMatchObject({ state: 'installed' })
+  })
+
+  test('a loader with an earlier address of this server gets the present one by the refresh of the catalog', async () => {
+    const shop = await connectedStore(app)
+    await save(shop)
+    await app.drainJobs()
+    const { scriptUrl } = await readState(shop)
+    const src = scriptUrl.replace(/^.*(?=\/storefront)/, 'https://earlier.example.com')
+    await deleteRows(shop, 'sandbox_objects', { kind: 'script' })
+    const { port, store } = (await findEcommerce(await shop.context()))!
+    await port.ensureScript(store, { src })
+    await publication.sendLoaderUrl(await shop.context())
+    expect(await scripts(shop)).toContainEqual({ data: expect.objectContaining({ src: scriptUrl }) })
+    expect(await readState(shop)).toMatchObject({ state: 'installed', scriptUrl })
   })
 
   test.runIf(isFullSuite)(

@@ -1,0 +1,80 @@
+/**
+ * Addresses of stored files are translated at the database: rows name each file by its key, and only this process knows
+ * at which address files are. So the address may change, and a backup works at another one.
+ */
+import type { Database } from './database.ts'
+
+/** Begins the name of a file in a row; its key, which begins with the id of its store, follows. */
+export const storedBase = 'files://'
+
+/** As saved in `server_settings`. A database that is older than the translation begins names with an address. */
+interface Bases {
+  stored: string
+  /** All addresses at which files were, the current one included. */
+  used: string[]
+}
+
+type Translate = (text: string) => string
+
+/** The translation of one database. Changes nothing until the addresses are known, so a copy of rows is exact. */
+export class FileAddresses {
+  toStored: Translate = (text) => text
+  /** Translates stored names and earlier addresses, also those in JSON whose slashes are escaped. */
+  toCurrent: Translate = (text) => text
+
+  set({ stored, used }: Bases, current: string): void {
+    const earlier = used.filter((base) => base !== current)
+    this.toStored = replaceBases([current, ...earlier], stored)
+    this.toCurrent = replaceBases(
+      [stored, ...earlier].flatMap((base) => [base, base.replaceAll('/', '\\/')]),
+      current,
+    )
+  }
+
+  /** A parameter of a statement: a text, or a list of texts and values that become JSON. */
+  readonly parameter = <Value>(value: Value): Value => {
+    if (typeof value === 'string') return this.toStored(value) as Value
+    if (!Array.isArray(value)) return value
+    return value.map((each) =>
+      typeof each === 'object' && each !== null
+        ? JSON.parse(this.toStored(JSON.stringify(each)))
+        : this.parameter(each),
+    ) as Value
+  }
+}
+
+/** A file's key begins with the id of its store: any other address below a base is not that of a file. */
+const beginsKey = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[\\/]/
+const lengthOfBeginning = 37
+
+function replaceBases(bases: readonly string[], by: string): Translate {
+  const others = bases.filter((base) => base !== by)
+  return (text) => {
+    let result = text
+    for (const base of others) {
+      if (!result.includes(base)) continue
+      result = result.replaceAll(base, (found, at: number) =>
+        beginsKey.test(result.slice(at + base.length, at + base.length + lengthOfBeginning)) ? by : found,
+      )
+    }
+    return result
+  }
+}
+
+const name = 'file-addresses'
+
+/** Begins to translate the addresses of files, which are now at `current`, and saves that they were there. */
+export async function useFileAddresses(database: Database, current: string): Promise<void> {
+  const [row] = await database.query<{ value: Bases }>('select value from server_settings where name = $1', [
+    name,
+  ])
+  const bases = row?.value ?? { stored: storedBase, used: [] }
+  database.fileAddresses.set(bases, current)
+  if (bases.used.includes(current)) return
+  await database.query(
+    `insert into server_settings (name, value) values ($1, $2::jsonb)
+     on conflict (name) do update set value = jsonb_set(server_settings.value, '{used}',
+       (server_settings.value -> 'used') || (excluded.value -> 'used'))`,
+    [name, JSON.stringify({ stored: bases.stored, used: [current] })],
+  )
+}
