@@ -86,7 +86,7 @@ export class Claim {
    * Whether each transaction writes to the claim's row as it commits: a retry after a lost answer does not rerun it.
    */
   #isMarked: boolean
-  /** Of version 7. Releases that renewed claims every 20 seconds had owners of version 4, which are not watched. */
+  /** A UUIDv7. Releases that renewed claims every 20 seconds had owners of version 4, which are not watched. */
   readonly #owner = newId(0)
   /** When the last successful renewal was sent, by the monotonic clock in milliseconds. */
   #renewedAt = 0
