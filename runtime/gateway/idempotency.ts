@@ -1,27 +1,44 @@
 // biome-ignore-all lint/plugin/clock: instances agree on a lease by the clock of their database: a sandbox moves ours
 /** `Idempotency-Key`: one effect and one answer for a write, however often it is sent within 24 hours. */
 
-import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
-import type { TenantTables } from '#db/tables'
+import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { prepared } from '#runtime/database/query'
-import { dayMs, minuteMs } from '#runtime/durations'
+import { dayMs } from '#runtime/durations'
 import { type ApiError, refuse, sqlState } from '#runtime/errors'
-import { sha256 } from '#runtime/values/ids'
+import { newId, sha256 } from '#runtime/values/ids'
 import type { Answer } from './answers.ts'
+import {
+  type ClaimKey,
+  deleteClaim,
+  divisionByZero,
+  findStoredAnswer,
+  insertClaim,
+  overwriteStoredAnswer,
+  type RequestHash,
+  recordWritten,
+  renewClaim,
+  type StoredText,
+  storeAnswerOrFail,
+  storeAnswerRow,
+} from './claim-rows.ts'
 
 const retentionMs = dayMs
-/** A claim without a renewal for this long belongs to a process that died or is suspended. */
-const leaseMs = minuteMs
-const renewEveryMs = 20_000
+const renewEveryMs = 3_000
 /**
- * A claim renewed less than this long ago is trusted without a query. The rest of the lease is left for the commit to
- * reach the database.
+ * The process of a claim is gone if it renews nothing while another process watches for this long, and reads the claim
+ * all the time: while the database is away, nobody can renew.
  */
-const trustedForMs = 45_000
+const watchMs = 10_000
+const watchEveryMs = 500
+/** A longer gap between two reads may be an outage of the database, or of this process. */
+const watchGapMs = 2_000
+/**
+ * A claim renewed less than this long ago is trusted without a query. The rest of `overdueMs + watchMs` is left for the
+ * commit to reach the database.
+ */
+const trustedForMs = 9_000
 const visibleCharacters = /^[\x21-\x7e]{1,255}$/
 
 /** Parses the key of a request; null without one. Refuses an invalid one. */
@@ -31,13 +48,6 @@ export function idempotencyKey(header: string | undefined, atLeast = 1): string 
     throw refuse('bad_request', `Idempotency-Key: must have ${atLeast} to 255 visible characters`)
   }
   return header
-}
-
-export interface RequestHash {
-  /** Hash of the meaning: the order of fields and white space do not matter. */
-  meaning: string
-  /** Hash of the exact text, which releases up to 1.0.0 stored. */
-  text: string
 }
 
 /** `condition`: the `If-Match` header. The same request with another condition is a different request. */
@@ -76,7 +86,8 @@ export class Claim {
    * Whether each transaction writes to the claim's row as it commits: a retry after a lost answer does not rerun it.
    */
   #isMarked: boolean
-  readonly #owner = randomUUID()
+  /** A UUIDv7. Releases that renewed claims every 20 seconds had owners of version 4, which are not watched. */
+  readonly #owner = newId(0)
   /** When the last successful renewal was sent, by the monotonic clock in milliseconds. */
   #renewedAt = 0
   #renewal: NodeJS.Timeout | null = null
@@ -91,11 +102,40 @@ export class Claim {
 
   /** Returns null if the claim was acquired, the stored answer, or `running` if the first request still runs. */
   async take(ctx: Context): Promise<Answer | 'running' | null> {
+    const found = await this.#takeUnlessClaimed(ctx, null)
+    if (!found || !('claimedAt' in found)) return found
+    const { claimedAt, isOverdue } = found
+    if (isOverdue && (await this.#isGone(ctx, claimedAt))) {
+      const taken = await this.#takeUnlessClaimed(ctx, claimedAt)
+      if (!taken || !('claimedAt' in taken)) return taken
+      return taken.claimedAt === claimedAt ? buildLostAnswer() : 'running'
+    }
+    if (!isOverdue) return 'running'
+    const after = await this.#findEarlierAnswer(ctx)
+    return 'claimedAt' in after ? 'running' : after
+  }
+
+  /** Whether the process of the claim is gone. Watches the claim for a while: it must not be renewed, nor end. */
+  async #isGone(ctx: Context, claimedAt: string): Promise<boolean> {
+    const beganAt = performance.now()
+    for (let lookedAt = beganAt; lookedAt - beganAt < watchMs; ) {
+      await sleep(watchEveryMs)
+      const [row] = await findStoredAnswer(ctx, { key: this.key })
+      const now = performance.now()
+      if (row?.claimed_at !== claimedAt || row.status !== null || now - lookedAt > watchGapMs) return false
+      lookedAt = now
+    }
+    return true
+  }
+
+  /** `goneSince`: the time of another claim whose process is gone. */
+  async #takeUnlessClaimed(ctx: Context, goneSince: string | null): Promise<Answer | OtherClaim | null> {
     const now = ctx.now()
     const askedAt = performance.now()
     const claimed = await insertClaim(ctx, {
       ...this.#claimKey,
       ...this.#hash,
+      goneSince,
       now: now.toISOString(),
       forgottenBefore: new Date(now.getTime() - retentionMs).toISOString(),
     })
@@ -105,14 +145,17 @@ export class Claim {
     return null
   }
 
-  async #findEarlierAnswer(ctx: Context): Promise<Answer | 'running'> {
+  async #findEarlierAnswer(ctx: Context): Promise<Answer | OtherClaim> {
     const [row] = await findStoredAnswer(ctx, { key: this.key })
     if (!row)
       throw refuse('conflict', 'The first request with this Idempotency-Key failed just now: send it again')
     if (row.request_hash !== this.#hash.meaning && row.request_hash !== this.#hash.text) {
       throw refuse('conflict', 'This Idempotency-Key was used for another request: use a new one')
     }
-    if (row.status === null) return row.is_lost ? buildLostAnswer() : 'running'
+    if (row.status === null) {
+      if (row.is_lost) return buildLostAnswer()
+      return { claimedAt: row.claimed_at, isOverdue: row.is_overdue }
+    }
     return {
       status: row.status,
       body: row.body ?? '',
@@ -179,11 +222,14 @@ export class Claim {
   #scheduleRenewal(ctx: Context): void {
     this.#renewal = setTimeout(() => {
       this.#renew(ctx)
+        // Not fatal: without renewals, `confirm` queries before each commit.
+        .catch((error) => {
+          ctx.log.warn({ err: error }, 'idempotency claim renewal failed')
+          return true
+        })
         .then((holds) => {
           if (holds && this.#renewal) this.#scheduleRenewal(ctx)
         })
-        // Not fatal: without renewals, `confirm` queries before each commit.
-        .catch((error) => ctx.log.warn({ err: error }, 'idempotency claim renewal failed'))
     }, renewEveryMs).unref()
   }
 
@@ -211,138 +257,11 @@ export class Claim {
   }
 }
 
-interface ClaimKey {
-  key: string
-  owner: string
-}
-
-/**
- * The database's clock, which all instances share. The clock of a process can be moved in a sandbox, and a time that it
- * read before it was suspended would be outdated.
- */
-const leaseStart = sql<Date>`clock_timestamp()`
-/**
- * A difference of two columns rather than a timestamp plus an interval, whose result depends on the session's time
- * zone: Citus does not send such expressions to its nodes.
- */
-const isLeaseOver = sql<boolean>`excluded.claimed_at - idempotency_keys.claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
-
-/**
- * The claim's row is not durable at first: a crash of the database may lose it. The commit of the request's transaction
- * makes it durable. Without that commit nothing was written, and the request may be sent again.
- */
-const insertClaim = prepared(
-  (db, values: ClaimKey & RequestHash & { now: string; forgottenBefore: string }) => {
-    const claim = {
-      request_hash: values.meaning,
-      owner: values.owner,
-      claimed_at: leaseStart,
-      created_at: values.now,
-    }
-    return db
-      .insertInto('idempotency_keys')
-      .values({ key: values.key, ...claim })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['store_id', 'key'])
-          .doUpdateSet({
-            ...{ ...claim, claimed_at: sql<Date>`excluded.claimed_at` },
-            ...{ status: null, body: null, headers: null, has_written: false },
-          })
-          .where((eb) =>
-            eb.or([
-              eb.and([
-                eb('idempotency_keys.created_at', '<=', sql<Date>`${values.forgottenBefore}::timestamptz`),
-                // Moving the clock forward must not release a running claim.
-                eb.or([eb('idempotency_keys.status', 'is not', null), isLeaseOver]),
-              ]),
-              eb.and([
-                eb('idempotency_keys.status', 'is', null),
-                eb('idempotency_keys.has_written', '=', false),
-                isLeaseOver,
-                eb('idempotency_keys.request_hash', 'in', [values.meaning, values.text]),
-              ]),
-            ]),
-          ),
-      )
-      .returning('key')
-  },
-  { plan: 'noted' },
-)
-
-/** Whether the request's process died after a commit and before the answer was stored. */
-const isLost = sql<boolean>`has_written and statement_timestamp() - claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
-
-const findStoredAnswer = prepared((db, values: { key: string }) =>
-  db
-    .selectFrom('idempotency_keys')
-    .select(['request_hash', 'status', 'body', 'headers', isLost.as('is_lost')])
-    .where('key', '=', values.key),
-)
-
-const overwriteAnswerQuery = (db: Kysely<TenantTables>, values: ClaimKey & StoredText) =>
-  db
-    .updateTable('idempotency_keys')
-    .set({ status: values.status, body: values.body, headers: values.headers })
-    .where('key', '=', values.key)
-    .where('owner', '=', values.owner)
-    .returning('key')
-const overwriteStoredAnswer = prepared(overwriteAnswerQuery)
-
-const storeAnswerQuery = (db: Kysely<TenantTables>, values: ClaimKey & StoredText) =>
-  overwriteAnswerQuery(db, values).where('status', 'is', null)
-const storeAnswerRow = prepared(storeAnswerQuery)
-
-/** Sent together with the commit: if the claim is lost, the statement itself must fail, by a division by zero. */
-const storeAnswerOrFail = prepared((db, values: ClaimKey & StoredText) =>
-  db
-    .with('kept', () => storeAnswerQuery(db, values))
-    .selectFrom('kept')
-    .select(sql<number>`1 / count(*)`.as('kept')),
-)
-const recordWritten = prepared((db, values: ClaimKey) =>
-  db
-    .with('noted', (within) =>
-      within
-        .updateTable('idempotency_keys')
-        .set({ has_written: true })
-        .where('key', '=', values.key)
-        .where('owner', '=', values.owner)
-        .where('status', 'is', null)
-        .returning('key'),
-    )
-    .selectFrom('noted')
-    .select(sql<number>`1 / count(*)`.as('noted')),
-)
-const divisionByZero = '22012'
-
-const renewClaim = prepared((db, values: ClaimKey) =>
-  db
-    .updateTable('idempotency_keys')
-    // `clock_timestamp()` is not allowed here: a cluster needs a value that is stable within the statement. Both give
-    // the same time, since this statement waits for no lock.
-    .set({ claimed_at: sql<Date>`statement_timestamp()` })
-    .where('key', '=', values.key)
-    .where('owner', '=', values.owner)
-    .where('status', 'is', null)
-    .returning('key'),
-)
-
-const deleteClaim = prepared((db, values: ClaimKey & { isExpected: boolean }) =>
-  db
-    .deleteFrom('idempotency_keys')
-    .where('key', '=', values.key)
-    .where('owner', '=', values.owner)
-    .where('status', 'is', null)
-    .where((eb) => eb.or([eb('has_written', '=', false), sql<boolean>`${values.isExpected}::boolean`]))
-    .returning('key'),
-)
-
-interface StoredText {
-  status: number
-  body: string
-  /** An object of headers as JSON. */
-  headers: string
+/** Another request's claim. */
+interface OtherClaim {
+  /** When it was claimed or last renewed, with microseconds. */
+  claimedAt: string
+  isOverdue: boolean
 }
 
 export const claimLostError = (): ApiError =>

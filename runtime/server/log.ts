@@ -209,7 +209,7 @@ export type WorkState = 'waiting' | 'paused' | 'resumed' | 'finished'
 
 /**
  * Writes the line that says why work stopped or that it goes on. Written when its state changes, not for each message.
- * `log` names the store. `work`: the ids of what changed, such as a campaign's.
+ * `log` names the store. `work`: the ids of what changed.
  */
 export function logWorkState(
   log: Logger,

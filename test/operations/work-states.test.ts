@@ -56,7 +56,7 @@ async function campaignOf(contacts: number, fields: Record<string, unknown> = {}
 }
 
 describe('a campaign', () => {
-  test('whose provider fails says so while it is sending, until it goes on', async () => {
+  test('says while it is sending that its provider fails, until it goes on', async () => {
     const { shop, id } = await campaignOf(3)
     const { shop: other, id: otherId } = await campaignOf(2)
     await setMode(shop, 'down')
@@ -78,7 +78,7 @@ describe('a campaign', () => {
     ])
   })
 
-  test('that stops for good, or by hand, has a line for each', async () => {
+  test('has a line for each stop, also by hand', async () => {
     const { shop, id } = await campaignOf(4)
     await setMode(shop, 'down')
     await runUntil(app, async () => (await shop.read(id)).status === 'paused', minuteMs, 50)

@@ -372,7 +372,7 @@ describe('a claim lives as long as its request', () => {
       app.database
         .query<{ at: string }>(`select claimed_at::text as at from idempotency_keys where key = 'long'`, [])
         .then(([row]) => row!.at)
-    const renewals = holdTimers(20_000)
+    const renewals = holdTimers(3_000)
     const claim = new Claim('long', hash)
     await claim.take(ctx)
     const first = await at()
@@ -382,5 +382,56 @@ describe('a claim lives as long as its request', () => {
     claim.stopRenewal()
     expect(renewals.pass()).toBe(0)
     expect(await at()).toBe(second)
+  })
+
+  /** A claim of a process that renews nothing more. */
+  async function abandonClaim(ctx: Context, key: string): Promise<Claim> {
+    const claim = new Claim(key, hash)
+    expect(await claim.take(ctx)).toBeNull()
+    claim.stopRenewal()
+    await change(key, `claimed_at = claimed_at - interval '5 seconds'`)
+    return claim
+  }
+  const change = (key: string, set: string) =>
+    app.database.query(`update idempotency_keys set ${set} where key = $1`, [key])
+  /** Each look at the stopwatch adds to it, so that watching takes fewer looks at the database. */
+  const hastenWatch = () => {
+    const running = performance.now.bind(performance)
+    let added = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => {
+      added += 150
+      return running() + added
+    })
+  }
+
+  test('a claim that nobody renews while it is watched is taken over', async () => {
+    const ctx = await (await store(app)).context()
+    const gone = await abandonClaim(ctx, 'gone')
+    hastenWatch()
+    const holds = new Claim('gone', hash)
+    expect(await holds.take(ctx)).toBeNull()
+    holds.stopRenewal()
+    expect(await gone.storeAnswer(ctx, { status: 201, body: 'late', headers: {} })).toBe(false)
+    await expect(
+      ctx.transaction((tx) => gone.storeAnswerLast(tx, { status: 201, body: '', headers: {} })),
+    ).rejects.toThrow(/took over/)
+  })
+
+  test.each([
+    ['is renewed while it is watched', 'claimed_at = now()', 'running'],
+    ['is of an earlier release', 'owner = gen_random_uuid()', 'running'],
+    ['is answered meanwhile', `status = 201, body = 'first', headers = '{}'`, { body: 'first' }],
+    ['has written', 'has_written = true', { body: expect.stringMatching(/was carried out/) }],
+  ])('a claim that %s is not taken over', async (how, set, expected) => {
+    const ctx = await (await store(app)).context()
+    await abandonClaim(ctx, how)
+    const isBefore = !how.includes('while')
+    if (isBefore) await change(how, set)
+    hastenWatch()
+    const taking = new Claim(how, hash).take(ctx)
+    if (!isBefore) await change(how, set)
+    const found = await taking
+    if (typeof expected === 'string') expect(found).toBe(expected)
+    else expect(found).toMatchObject(expected)
   })
 })

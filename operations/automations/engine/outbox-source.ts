@@ -1,7 +1,7 @@
 /** Registers automation messages with the outbox, and continues or ends a run after each message (rule 5). */
 import { outbox, type sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
-import { logHolds } from './hold-log.ts'
+import { logHolds } from '../deciding/hold-log.ts'
 import { continueRuns } from './run-continuation.ts'
 import { queueAdvance } from './schedule.ts'
 import { skipFollowing } from './termination.ts'
