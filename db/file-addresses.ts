@@ -2,13 +2,12 @@
  * Addresses of stored files are translated at the database: rows name each file by its key, and only this process knows
  * at which address files are. So the address may change, and a backup works at another one.
  */
-import type { Database } from './database.ts'
 
 /** Begins the name of a file in a row; its key, which begins with the id of its store, follows. */
 export const storedBase = 'files://'
 
 /** As saved in `server_settings`. A database that is older than the translation begins names with an address. */
-interface Bases {
+export interface Bases {
   stored: string
   /** All addresses at which files were, the current one included. */
   used: string[]
@@ -59,22 +58,4 @@ function replaceBases(bases: readonly string[], by: string): Translate {
     }
     return result
   }
-}
-
-const name = 'file-addresses'
-
-/** Begins to translate the addresses of files, which are now at `current`, and saves that they were there. */
-export async function useFileAddresses(database: Database, current: string): Promise<void> {
-  const [row] = await database.query<{ value: Bases }>('select value from server_settings where name = $1', [
-    name,
-  ])
-  const bases = row?.value ?? { stored: storedBase, used: [] }
-  database.fileAddresses.set(bases, current)
-  if (bases.used.includes(current)) return
-  await database.query(
-    `insert into server_settings (name, value) values ($1, $2::jsonb)
-     on conflict (name) do update set value = jsonb_set(server_settings.value, '{used}',
-       (server_settings.value -> 'used') || (excluded.value -> 'used'))`,
-    [name, JSON.stringify({ stored: bases.stored, used: [current] })],
-  )
 }

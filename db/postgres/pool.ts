@@ -32,6 +32,7 @@ import {
   type Workload,
 } from './sessions.ts'
 import { SharedConnections } from './shared.ts'
+import { isRead, isSelect, runInTransaction } from './statements.ts'
 import { buildTypes } from './values.ts'
 
 export type { Workload } from './sessions.ts'
@@ -49,9 +50,9 @@ export const defaultName = 'merchant-api'
 
 export interface PoolOptions {
   name?: string | undefined
-  /** Connections of each session profile that single statements share. */
+  /** Connections of each session profile for single statements; twice as many for slow ones. */
   reads: number
-  /** Connections for transactions. */
+  /** Connections for transactions and for writes of requests. */
   exclusive: number
   /** The unix socket where another process serves its PGlite. */
   socket?: string | undefined
@@ -112,10 +113,12 @@ export class PostgresPool {
     this.#sessions = buildSessions(kind, { statementMs })
     const { reads, exclusive, isPooled } = options
     this.#shared = { request: this.#share('request'), once: this.#share('once') }
+    const transactions = this.#makeRoom('transactions', exclusive)
     this.#rooms = {
-      apart: this.#makeRoom('apart', isPooled ? reads : 2 * reads),
+      transactions,
       long: this.#makeRoom('long', reads),
-      transactions: this.#makeRoom('transactions', exclusive),
+      // Through a pooler all connections are alike, and there should be no more of them.
+      apart: isPooled ? transactions : this.#makeRoom('apart', 2 * reads),
     }
     this.#timer = setInterval(() => this.#check(), this.#tickMs).unref()
   }
@@ -155,7 +158,7 @@ export class PostgresPool {
     try {
       return (await run()) as Answer<Row>
     } catch (error) {
-      const isRepeatable = !isLong && (plan ? plan !== 'noted' : selectShape.test(text))
+      const isRepeatable = !isLong && (plan ? plan !== 'noted' : isSelect(text))
       if (!isRepeatable || !isLost(error) || this.#isClosed) throw error
       return (await run()) as Answer<Row>
     }
@@ -269,7 +272,7 @@ export class PostgresPool {
   }
 
   load(): { open: number; busy: number; waiting: number; isDiskFull: boolean } {
-    const loads = Object.values(this.#rooms).map((room) => room.load)
+    const loads = [...new Set(Object.values(this.#rooms))].map((room) => room.load)
     return {
       open: [...this.#all].filter(({ isLive }) => isLive).length,
       busy: loads.reduce((sum, { busy }) => sum + busy, 0),
@@ -390,28 +393,7 @@ export class PostgresPool {
   }
 }
 
-/** Runs one statement in a transaction, in one packet: so its settings end before a pooler reassigns the connection. */
-async function runInTransaction(
-  connection: Connection,
-  begin: string,
-  text: string,
-  parameters: readonly unknown[],
-): Promise<Rows> {
-  const [begun, answered, ended] = await Promise.allSettled([
-    connection.run(begin, []),
-    connection.run(text, parameters),
-    connection.run('commit', []),
-  ])
-  for (const each of [begun, answered, ended]) if (each.status === 'rejected') throw each.reason
-  return (answered as PromiseFulfilledResult<Rows>).value
-}
-
 const closeSeconds = 2
-const selectShape = /^\s*select\b/i
-const withShape = /^\s*with\b/i
-const writeShape = /\b(?:insert into|update|delete from|merge into)\b/i
-const isRead = (text: string): boolean =>
-  selectShape.test(text) || (withShape.test(text) && !writeShape.test(text))
 /** All jobs together are one owner. */
 const findOwnerOf = (workload: Workload): Owner => (workload === 'long' ? 'jobs' : findOwner())
 const sqlStateShape = /^[0-9A-Z]{5}$/

@@ -13,10 +13,10 @@ export interface RoomParts {
   restTicks: number
 }
 
-/** Whom a statement is for: a store, or all jobs; null for what everybody needs. */
+/** A store, or all jobs, for which a statement runs; null if everybody needs it. */
 export type Owner = string | null
 
-export interface Use {
+interface Use {
   workload: Workload
   owner: Owner
   /** The statement; absent for a transaction. */

@@ -6,11 +6,11 @@
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
 import type { FolderRole, OpenedDatabase } from '#db/embedded/open'
-import { useFileAddresses } from '#db/file-addresses'
 import { openPostgres } from '#db/open'
 import { PoolerError } from '#db/postgres/sessions'
 import { findUnreadyReason } from '#db/readiness'
 import { SettingsError } from '#db/settings-error'
+import { useFileAddresses } from '#db/used-addresses'
 // biome-ignore lint/style/noRestrictedImports: it gives the server its clock
 import { type MovableClock, machineClock } from '#runtime/clock'
 import { type Services, SystemContext } from '#runtime/context'

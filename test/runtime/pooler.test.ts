@@ -145,6 +145,18 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     expect(seen.size).toBeGreaterThan(0)
   })
 
+  test('a read behind a slow one is answered on another connection', async () => {
+    const database = openThrough((await pooler()).url, { reads: 1 })
+    const order: string[] = []
+    const slow = database.query('select pg_sleep($1::float8)', [4]).then(() => order.push('slow'))
+    for (const plan of [undefined, 'once'] as const) {
+      expect(await database.query('select $1::int as n', [7], plan)).toEqual([{ n: 7 }])
+      order.push('read')
+    }
+    await slow
+    expect(order).toEqual(['read', 'read', 'slow'])
+  })
+
   test('one connection for everything, in transactions: every caller gets it', async () => {
     const database = openThrough((await pooler({ poolSize: 1 })).url)
     await database.verify()
