@@ -117,6 +117,20 @@ test.skipIf(isCluster)('a backup of a running server is restored elsewhere uncha
   expect(there).toBeLessThanOrEqual(after + 1)
   expect(written.slice(0, there).every((id) => lists.includes(id))).toBe(true)
   expect((await call(second.url, key, 'POST', '/v1/campaigns/lists', { name: 'After' })).status).toBe(201)
+  // The demo was filled at the address of port 3000, the second server has a free port.
+  const { data: operations } = (await call(second.url, key, 'GET', '/v1/operations')).body as {
+    data: { method: string; path: string }[]
+  }
+  const files = new Set<string>()
+  for (const { path } of operations.filter(({ method, path }) => method === 'GET' && !/[{:]/.test(path))) {
+    const answer = JSON.stringify((await call(second.url, key, 'GET', `/v1${path}`)).body)
+    for (const [file] of answer.matchAll(/http:\/\/[\w.:]+\/files\/[\w./-]+/g)) files.add(file)
+  }
+  expect(files.size).toBeGreaterThan(10)
+  for (const file of files) {
+    expect([file, file.startsWith(`${second.url}/files/`)]).toEqual([file, true])
+    expect([200, 403]).toContain((await fetch(file, { method: 'HEAD' })).status)
+  }
   second.child.kill('SIGKILL')
   await second.ended
 })

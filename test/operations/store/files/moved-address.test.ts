@@ -36,7 +36,7 @@ const buildBlock = (url: string, also = ''): string =>
   JSON.stringify({ name: 'Text', type: 'rich-text', design: { html: `<p><img src="${url}">${also}</p>` } })
 
 const readRows = async (shop: Shop, part = "design ->> 'html'"): Promise<string[]> => {
-  // The length and the halves show what is stored: the whole would be translated.
+  // Without `://`, since the name would be translated to an address.
   const rows = await before.database.query<{ text: string }>(
     `select replace(${part}, '://', ' ') as text from content_blocks where store_id = $1 order by created_at, id`,
     [shop.id],
