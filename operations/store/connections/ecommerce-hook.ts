@@ -4,12 +4,12 @@ import { buildProviderKey } from '#db/lookup-index/definitions'
 import { findStoreIds, isInStores } from '#db/lookup-index/find'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { Refused } from '#runtime/ports/errors'
-import type { ProviderEvent } from '#runtime/ports/provider'
+import { AccessLost, Refused } from '#runtime/ports/errors'
+import type { ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import { isId } from '#runtime/values/ids'
 import type { EcommercePort } from '../ecommerce/port.ts'
 import { accept } from '../provider-events/accept.ts'
-import { findEcommerce, webhookSecrets } from './connections.ts'
+import { type Connected, findEcommerce, webhookSecrets } from './connections.ts'
 
 /** Returns the number of stored events. Refuses an unknown store or platform (404) and a wrong signature (401). */
 export async function receiveEcommerceHook(
@@ -32,7 +32,7 @@ export async function receiveEcommerceHook(
     if (error instanceof Refused) throw refuse('unauthorized', error.message)
     throw error
   }
-  const own = await dropStaleUninstalls(ctx, store.store.id, events)
+  const own = await dropStaleUninstalls(ctx, connected, events)
   await accept(
     ctx,
     'ecommerce',
@@ -45,10 +45,11 @@ export async function receiveEcommerceHook(
 /**
  * Drops an `app.uninstalled` event of a shop to which the store was connected earlier. Its signature is valid if both shops
  * installed the server's app. Other events of that shop are harmless: they only trigger a re-read from the current shop.
+ * Also drops one without its own time while the access works: the platform repeats it after the shop was connected again.
  */
 async function dropStaleUninstalls(
   { root }: SystemContext,
-  storeId: string,
+  { port, store }: Connected<EcommercePort>,
   events: readonly ProviderEvent[],
 ): Promise<ProviderEvent[]> {
   const isRemoval = ({ kind }: ProviderEvent): boolean => kind === 'app.uninstalled'
@@ -56,9 +57,21 @@ async function dropStaleUninstalls(
   const { platform_store_id: shopId } = await root
     .selectFrom('stores')
     .select('platform_store_id')
-    .where('id', '=', storeId)
+    .where('id', '=', store.id)
     .executeTakeFirstOrThrow()
-  return events.filter((event) => !isRemoval(event) || (event.data as { id?: unknown }).id === shopId)
+  const own = events.filter((event) => !isRemoval(event) || (event.data as { id?: unknown }).id === shopId)
+  const isStale = port.hasUndatedEvents && own.some(isRemoval) && (await hasAccess(port, store))
+  return isStale ? own.filter((event) => !isRemoval(event)) : own
+}
+
+async function hasAccess(port: EcommercePort, store: ProviderStore): Promise<boolean> {
+  try {
+    await port.check(store)
+    return true
+  } catch (error) {
+    if (error instanceof Refused || error instanceof AccessLost) return false
+    throw error
+  }
 }
 
 /**

@@ -228,6 +228,8 @@ export interface EcommercePort {
   activationLink?(store: ProviderStore): Promise<string>
   /** Topics that the platform reports by no webhook; undefined: none. */
   readonly unreportedTopics?: readonly WebhookTopic[]
+  /** True if deliveries do not say when something happened, so that a repeated one looks new. */
+  readonly hasUndatedEvents?: boolean
   /** Idempotent by topic and URL. */
   registerWebhook(
     store: ProviderStore,

@@ -24,7 +24,8 @@ export interface OrderChange {
 
 /**
  * Upserts orders of the platform in the caller's transaction and queues their attribution. Skips an order whose
- * `updatedAt` is not newer than the stored one. Returns the ids of changed orders.
+ * `updatedAt` is older than the stored one, or equal with the same content: platforms count in seconds, and an order may
+ * change twice in one. The id of its cart stays once it is known. Returns the ids of changed orders.
  */
 export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[]): Promise<string[]> {
   if (orders.length === 0) return []
@@ -47,7 +48,8 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
       conflict
         .columns(['store_id', 'id'])
         .doUpdateSet(excluded)
-        .where('orders.updated_at', '<', sql<Date>`excluded.updated_at`),
+        .where('orders.updated_at', '<=', sql<Date>`excluded.updated_at`)
+        .where(sql<boolean>`(${storedValues}) is distinct from (${newValues})`),
     )
     .returningAll()
     .execute()
@@ -121,7 +123,12 @@ const isCounted = (order: StoredOrder): boolean =>
 export const attributionBatchSize = 200
 
 const orderColumns = columnNames(orderTypes)
-const excluded = excludedColumns(orderTypes, ['id'])
+const excluded = {
+  ...excludedColumns(orderTypes, ['id', 'cart_id']),
+  cart_id: sql<never>`coalesce(excluded.cart_id, orders.cart_id)`,
+}
+const storedValues = sql.join(Object.keys(excluded).map((column) => sql.ref(`orders.${column}`)))
+const newValues = sql.join(Object.values(excluded))
 
 function keepNewest(orders: readonly PlatformOrder[]): Map<string, PlatformOrder> {
   const byId = new Map<string, PlatformOrder>()

@@ -57,6 +57,7 @@ export class TiendanubeEcommerce implements EcommercePort {
   readonly install: InstallFlow | undefined
   readonly unreportedTopics = ['cart.updated'] as const
   readonly cartsAppearWithinMs = 6 * hourMs
+  readonly hasUndatedEvents = true
 
   constructor(options: TiendanubeOptions) {
     this.#options = options

@@ -173,6 +173,11 @@ test('a redaction erases the customer, and the removal of the app ends the conne
   await app.drainJobs()
   expect(await names()).not.toMatch(/ana/i)
   const removal = { store_id: platform.shop.id, event: 'app/uninstalled', id: 1234 }
+  // Repeated by Tiendanube after the shop was connected again.
+  expect(await (await deliver(`/${shop.id}`, removal)).json()).toEqual({ received: 0 })
+  await app.drainJobs()
+  expect(await findEcommerce(await shop.context())).not.toBeNull()
+  platform.standIn.accessToken = 'none, since the app was removed'
   expect(await (await deliver(`/${shop.id}`, removal)).json()).toEqual({ received: 1 })
   await app.drainJobs()
   expect(await findEcommerce(await shop.context())).toBeNull()

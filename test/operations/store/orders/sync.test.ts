@@ -132,6 +132,22 @@ describe('synced orders', () => {
     expect(await mirrored(shop)).toEqual([row])
   })
 
+  test('a second change within the same second is written, and the cart of an order stays known', async () => {
+    const shop = await connectedStore(app)
+    const ctx = await shop.context()
+    const order = await shop.place({ paymentStatus: 'pending' })
+    const upsert = (version: Partial<PlatformOrder>) =>
+      ctx.transaction((tx) => upsertOrders(tx, [{ ...order, ...version }]))
+    expect(await upsert({ cartId: 'c1' })).toEqual([order.id])
+    const paid = { paymentStatus: 'paid', paidAt: order.updatedAt, cartId: null } as const
+    expect(await upsert(paid)).toEqual([order.id])
+    expect(await upsert(paid)).toEqual([])
+    expect(await mirrored(shop)).toMatchObject([{ payment_status: 'paid', cart_id: 'c1' }])
+    const later = new Date(Date.parse(order.updatedAt) + 86_400_000).toISOString()
+    await upsert({ ...paid, fulfillmentStatus: 'shipped', updatedAt: later })
+    expect(await mirrored(shop)).toMatchObject([{ fulfillment_status: 'shipped', cart_id: 'c1' }])
+  })
+
   test('the newest of several versions wins, and the amounts decide whether an order is refunded', async () => {
     const shop = await connectedStore(app)
     const order = await shop.place({})
