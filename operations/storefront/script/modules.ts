@@ -19,8 +19,8 @@ export interface ElementSpec {
   /** The key of the element's data in `GET /widgets`. Without data nothing is shown. */
   widget: string
   /**
-   * Its default export is `{ view, css?, texts?, places? }`. It imports only `elements.js` and modules in the same
-   * folder.
+   * Its file is called `<tag>.js`. Its default export is `{ view, css?, texts?, places? }`. It imports only `elements.js`
+   * and modules in the same folder.
    */
   module: URL
   /** Kinds of pages on which the element places itself. If left out, only a theme can place it. */
@@ -109,15 +109,11 @@ export function buildLoader(
   store: { base: string; modules: string; name: string; locale: string; currency: string },
 ): CompressedText {
   const { base, modules, ...shop } = store
-  const elements = extensions.elements.map(({ tag, widget, module, pages, floats, preview }) => ({
-    tag,
-    widget,
-    ...(basename(fileURLToPath(module)) === `${tag}.js` ? {} : { file: basename(fileURLToPath(module)) }),
-    ...(pages ? { pages: pages === '*' ? '*' : pages.join(' ') } : {}),
-    ...(floats ? { floats } : {}),
-    ...(extensions.widgets[widget]?.cards ? { cards: true } : {}),
-    ...(preview ? { preview } : {}),
-  }))
+  // Lists without keys, which `loader.js` names: they are smaller.
+  const elements = extensions.elements.map(({ tag, widget, pages = '', floats, preview }) => [
+    ...[tag.replace('store-', ''), widget, [pages].flat().join(' '), floats ? 1 : 0],
+    ...[extensions.widgets[widget]?.cards ? 1 : 0, preview ?? 0],
+  ])
   const text = [
     '(() => {',
     'if (window.storefrontLoaded) return window.storefront?.again?.(document.currentScript)',
@@ -125,7 +121,7 @@ export function buildLoader(
     `const base = ${JSON.stringify(base)}`,
     `const modules = ${JSON.stringify(modules)}`,
     `const shop = ${JSON.stringify({ ...shop, decimals: decimalsOf(shop.currency) })}`,
-    `const elements = ${JSON.stringify(elements)}`,
+    `const listed = ${JSON.stringify(elements)}`,
     loaderBody,
     '})()',
     '',

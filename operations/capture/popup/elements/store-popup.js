@@ -204,6 +204,7 @@ function Shown({ rules, ...props }) {
     const isUnwanted = () => isUnasked && !(isEligible(rules, props) && isDue(rules.display, props))
     if (shown || isComing.current || isUnwanted()) return
     isComing.current = true
+    window.storefront.isPopupAsked = false
     try {
       const popup = await readPopup(ask)
       // The popup may have been turned off since the page was loaded.
@@ -219,7 +220,8 @@ function Shown({ rules, ...props }) {
   }
   useEvent('storefront:open-popup', () => show(false))
   useEffect(() => {
-    if (isPreview) show(false)
+    // The theme may have asked before this module was loaded.
+    if (isPreview || window.storefront.isPopupAsked) show(false)
     else if (isDue(rules.display, props)) return whenDue(rules.display, () => show(true))
   }, [])
   useSheet(host, shown?.popup.settings.design.customCss)

@@ -1,10 +1,10 @@
 // The loader: requests the data of all widgets and loads the modules of the elements in use. `modules.ts` joins
 // `visitor.js` and this file into one function with the variables `base` (URL of the store's storefront on our server),
-// `modules` (base URL of the modules), `shop` (locale, currency, its decimals, name) and `elements`.
+// `modules` (base URL of the modules), `shop` (locale, currency, its decimals, name) and `listed` (the elements).
 
 import { createVisitor } from './visitor.js'
 
-/* global base, modules, shop, elements */
+/* global base, modules, shop, listed */
 
 const all = (selector) => [...document.querySelectorAll(selector)]
 
@@ -70,7 +70,7 @@ const roomKey = (page) => `room.${page}.${device}`
 
 function leaveRoom(page, from = 0) {
   const text = keep.read(roomKey(page)) || ''
-  if (!room && performance.getEntriesByType('paint').length > 0) return
+  if (!room && (!text || performance.getEntriesByType('paint').length > 0)) return
   // Older browsers reserve nothing.
   if (!document.adoptedStyleSheets) return
   room ??= new CSSStyleSheet()
@@ -87,7 +87,10 @@ let ready = null
 /** Number of the current `refresh`. One that ends late sees that a newer one has begun, and stops. */
 let turn = 0
 
-for (const each of elements) each.file ??= `${each.tag}.js`
+const elements = listed.map(([name, widget, pages, floats, cards, preview]) => {
+  const tag = `store-${name}`
+  return { tag, file: `${tag}.js`, widget, pages, floats, cards, preview }
+})
 const byTag = new Map(elements.map((each) => [each.tag, each]))
 const quiet = (error) => console.warn('storefront:', error?.message || error)
 const bring = (file) => import(modules + file)
@@ -179,9 +182,6 @@ async function placeAll() {
   await places.placeAll(wanted, now, { api, bring, elements, quiet })
 }
 
-/** The handle in the address of a product's page, after its slash. */
-const slashed = (href) => /\/produ(?:ct|c?to)s?(\/[^/?#]+)/i.exec(href)?.[1]
-
 /**
  * Requests the page's data, with the products that it lists (200 at most, 50 a request) as the API takes them: ids of
  * attributes (PrestaShop's and WooCommerce's, too), and handles of links with a slash before each. Adds products that are
@@ -199,7 +199,7 @@ async function read(known) {
     ...['product-id', 'id-product', 'product_id'].flatMap((name) =>
       all(`[data-${name}]`).map((each) => said(name, each)),
     ),
-    ...all('a[href*="/produ"]').map(({ href }) => slashed(href)),
+    ...all('a[href*="/produ"]').map(({ href }) => /\/produ(?:ct|c?to)s?(\/[^/?#]+)/i.exec(href)?.[1]),
   ]
     .filter((each) => each && !asked.has(each) && asked.add(each))
     .slice(0, 200)
@@ -274,6 +274,11 @@ const api = {
   ...{ tell, ask, refresh, consent, again },
 }
 window.storefront = api
+
+// The popup opens once its module is loaded.
+document.addEventListener('storefront:open-popup', () => {
+  api.isPopupAsked = true
+})
 
 // The first `refresh` runs in a task of its own, so that the page stays responsive. On a prerendered page it waits
 // until the shopper opens the page, so that nothing is counted before.

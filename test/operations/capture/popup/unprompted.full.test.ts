@@ -40,6 +40,20 @@ test.skipIf(!hasChromium)('the popup stays closed if another tab has shown it me
   expect(faults).toEqual([])
 })
 
+test.skipIf(!hasChromium)('the popup opens for a theme that asks before its module is loaded', async () => {
+  const display = { delaySeconds: null, teaserEnabled: true, teaserText: 'Ganhe 10%' }
+  const { page, open, dialog } = await opened({ display })
+  await page.addInitScript(`Object.defineProperty(window, 'storefront', {
+    configurable: true,
+    set(value) {
+      Object.defineProperty(window, 'storefront', { value })
+      queueMicrotask(() => document.dispatchEvent(new CustomEvent('storefront:open-popup')))
+    },
+  })`)
+  await open()
+  await dialog.waitFor()
+})
+
 test.skipIf(!hasChromium)('without storage the popup opens only on request', async () => {
   const display = { delaySeconds: 0, frequency: 'days' }
   const { page, open, dialog } = await opened({ display })

@@ -71,7 +71,7 @@ describe('the loader', () => {
     }
     const text = buildLoader(extensions, store).text
     expect(() => new Function(text)).not.toThrow()
-    expect(text).toContain('{"tag":"store-thing","widget":"things","pages":"product cart"}')
+    expect(text).toContain('["thing","things","product cart",0,0,0]')
   })
 
   test('a module is cached for ever under its release, and not at all under another; compressed on request', async () => {
