@@ -108,7 +108,9 @@ test('an order in another currency gives no cashback: on arrival, by hand, and w
   const order = await shop.sell({ customer: ana })
   expect(await states(shop, id)).toEqual(['pending'])
   const { db } = await shop.context()
-  await db.updateTable('orders').set({ currency: 'USD' }).where('id', '=', order.id).execute()
+  // Changed later than the platform knows: a sync leaves it.
+  const changed = { currency: 'USD', updated_at: new Date('2026-11-21T00:00:00.000Z') }
+  await db.updateTable('orders').set(changed).where('id', '=', order.id).execute()
   await goTo('2026-11-20T16:00:00.000Z')
   expect(await states(shop, id)).toEqual(['not-eligible'])
   expect([await couponsOf(shop), await shop.outbox()]).toEqual([[], []])
