@@ -13,7 +13,8 @@ export const doctorProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run doctor --')
     .description(
       'Checks the database (encoding, locale, writes, clock, TLS, migrations), SECRET_KEY, PUBLIC_URL and the disk. ' +
-        'Prints one line per finding with its remedy; exits with 1 if there is a fault. Changes nothing.',
+        'Prints one line per finding with its remedy; exits with 1 if there is a fault. Changes nothing without ' +
+        '--accept-secret-key.',
     )
     .addHelpText('after', examples(terminal, 'DATABASE_URL=postgres://… npm run doctor'))
     .option(
