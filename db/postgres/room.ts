@@ -77,9 +77,10 @@ export class Room {
 
   /** Gives idle connections to waiting callers, and opens missing ones. */
   async #serve(): Promise<void> {
-    const { count, open, watch, patience, restTicks } = this.#parts
-    for (;;) {
-      const next = this.#waiting.find(({ use }) => this.#mayTake(use))
+    const { open, watch, patience, restTicks } = this.#parts
+    while (this.#waiting.length > 0) {
+      if (this.#idle.length === 0 && !this.#mayOpen) return
+      const next = this.#findNext()
       if (!next) return
       const idle = this.#findIdle()
       if (idle) {
@@ -89,7 +90,7 @@ export class Room {
         next.resolve(idle)
         continue
       }
-      if (this.size >= count || (this.size > 0 && watch.tick < this.#openAgainAt)) return
+      if (!this.#mayOpen) return
       const opened = open()
       this.#opening += 1
       try {
@@ -106,21 +107,32 @@ export class Room {
     }
   }
 
+  get #mayOpen(): boolean {
+    const { count, watch } = this.#parts
+    return this.size < count && (this.size === 0 || watch.tick >= this.#openAgainAt)
+  }
+
   /**
-   * An owner, and a text, have at most half of the connections, and all owners together leave one. So whatever a blocked
-   * store or table holds, others go on.
+   * The first caller that may have a connection. An owner, and a text, have at most half of them, and all owners together
+   * leave one. So whatever a blocked store or table holds, others go on.
    */
-  #mayTake({ owner, text }: Use): boolean {
+  #findNext(): Waiting | undefined {
     const { count } = this.#parts
     const half = Math.max(1, Math.floor(count / 2))
-    let [ofOwner, ofText, owned] = [0, 0, 0]
-    for (const each of this.#busy.values()) {
-      if (each.owner !== null) owned += 1
-      if (each.owner === owner) ofOwner += 1
-      if (each.text === text) ofText += 1
+    const owners = new Map<Owner, number>()
+    const texts = new Map<string, number>()
+    let owned = 0
+    for (const { owner, text } of this.#busy.values()) {
+      if (owner !== null) owned += 1
+      owners.set(owner, (owners.get(owner) ?? 0) + 1)
+      if (text !== undefined) texts.set(text, (texts.get(text) ?? 0) + 1)
     }
-    if (text !== undefined && ofText >= half) return false
-    return owner === null || (ofOwner < half && (owned < count - 1 || count === 1))
+    const mayOwn = owned < count - 1 || count === 1
+    return this.#waiting.find(
+      ({ use: { owner, text } }) =>
+        (text === undefined || (texts.get(text) ?? 0) < half) &&
+        (owner === null || (mayOwn && (owners.get(owner) ?? 0) < half)),
+    )
   }
 
   /** Takes the most recently used idle connection. */

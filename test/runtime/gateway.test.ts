@@ -6,6 +6,7 @@ import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { hashRequest } from '#runtime/gateway/idempotency'
 import { clientAddress } from '#runtime/http/address'
 import { freshDatabase, type TestApp, testApp } from '#test/support/app'
+import { whenFileEnds } from '#test/support/closing'
 import { store } from '#test/support/store'
 
 const app = await testApp()
@@ -218,6 +219,7 @@ describe('rate limits', () => {
   const isServer = process.env.TEST_DATABASE_URL !== undefined
   test.skipIf(!isServer)('no write beyond the limit is executed in a burst over two instances', async () => {
     const { database } = await freshDatabase()
+    whenFileEnds(() => database.close())
     const limit = { rateLimitStore: 12 }
     const two = [
       await testApp(limit, { database, shared: true }),

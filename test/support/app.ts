@@ -155,7 +155,8 @@ export async function testApp(
   restoreForEachTest(clock, follow, () => app.worker.clockMoved())
   whenFileEnds(async () => {
     await app.close()
-    await database.close()
+    // A given one belongs to an earlier app, which closes later.
+    if (!options.database) await database.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
   let isOpen = true

@@ -8,7 +8,7 @@ import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp({ logLevel: 'silent' })
 // The embedded database runs one statement at a time.
-const captures = app.database.kind === 'pglite' ? 200 : 2000
+const captures = app.database.kind === 'pglite' ? 200 : 1000
 const shops = 2
 
 test.runIf(isFullSuite)(
