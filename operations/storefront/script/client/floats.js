@@ -190,13 +190,16 @@ function cornerFor(block, inline, asked) {
       pointerEvents: 'none',
       ...(inline === 'center' ? { left: '50%', transform: 'translateX(-50%)' } : {}),
     })
-    corners.set(corner, { block, inline, name, isPassing, size: { width: 0, height: 0 } })
+    corners.set(corner, { block, inline, name, isPassing, size: { width: 0, height: 0, temporary: 0 } })
     findHolder(corner).append(corner)
     watchLayers()
-    new ResizeObserver(([{ borderBoxSize }]) => {
-      const { inlineSize: width, blockSize: height } = borderBoxSize[0]
+    new ResizeObserver(() => {
       if (!corners.has(corner)) return
-      corners.get(corner).size = { width, height }
+      // All at once: an observer before this one may have hidden a bubble.
+      const { width, height } = corner.getBoundingClientRect()
+      const flowing = isNarrow && !isPassing ? listTemporary(corner).filter((part) => part.isFlowing) : []
+      const temporary = flowing.reduce((sum, part) => sum + part.height, 0)
+      corners.get(corner).size = { width, height, temporary }
       layOut()
     }).observe(corner)
   }
@@ -221,7 +224,6 @@ function layOutEdge(block) {
   for (const [corner, each] of all.sort(([, one], [, other]) => getRank(one) - getRank(other))) {
     const { style } = corner
     const { size, offset, inline, isPassing } = each
-    const temporary = isNarrow && !isPassing ? listTemporary(corner).filter((part) => part.isFlowing) : []
     const isBeside = !isNarrow || (size.width <= row.left && !isPassing && inline !== 'center')
     if (!isBeside) row = { below: row.below + row.height, height: 0, left: innerWidth - margin, y: 0 }
     const y = isNarrow ? Math.max(offset.y, row.y) : offset.y
@@ -240,7 +242,7 @@ function layOutEdge(block) {
     row.left -= size.width + offset.x + gap
     if (isPassing) continue
     const from = y + row.below
-    covered.push([from, temporary.reduce((sum, part) => sum - part.height, from + size.height)])
+    covered.push([from, from + size.height - size.temporary])
   }
   return union(covered)
 }
