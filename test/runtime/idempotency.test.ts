@@ -436,7 +436,10 @@ describe('a claim lives as long as its request', () => {
     hastenWatch()
     const taking = new Claim(how, hash).take(ctx)
     if (!isBefore) await change(how, set)
-    const found = await taking
+    let found = await taking
+    // On a busy machine a look may take so long that it counts as an outage: then the request is repeated.
+    for (let n = 0; n < 10 && found === 'running' && typeof expected !== 'string'; n += 1)
+      found = await new Claim(how, hash).take(ctx)
     if (typeof expected === 'string') expect(found).toBe(expected)
     else expect(found).toMatchObject(expected)
   })
