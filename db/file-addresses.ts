@@ -1,9 +1,9 @@
 /**
- * Addresses of stored files are translated at the database: rows name each file by its key, and only this process knows
- * at which address files are. So the address may change, and a backup works at another one.
+ * Translates addresses of files at the database: statements store `files://` with the file's key, and results get the
+ * server's current address. So the address may change, and a backup can be restored at another one.
  */
 
-/** Begins the name of a file in a row; its key, which begins with the id of its store, follows. */
+/** The prefix of a file in a row. The key of the file follows, which begins with the id of its store. */
 export const storedBase = 'files://'
 
 /** As saved in `server_settings`. A database that is older than the translation begins names with an address. */

@@ -40,8 +40,8 @@ export type { Workload } from './sessions.ts'
 /**
  * How a statement is planned. `once`: PostgreSQL keeps one plan for all values; for reads, and for the counting of
  * requests, which may then be counted twice if the database hangs. `noted`: for a write that a crash of the database may
- * lose if it happened in the last second. `apart`: like `once`, for statements that may take long. `each-time`: planned for the values of each call. Without a plan
- * PostgreSQL decides.
+ * lose if it happened in the last second. `apart`: like `once`, for statements that may take long. `each-time`: planned
+ * for the values of each call. Without a plan PostgreSQL decides.
  */
 export type Plan = 'once' | 'noted' | 'apart' | 'each-time'
 

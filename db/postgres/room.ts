@@ -1,4 +1,7 @@
-/** A room of connections: each is used by one caller until it is given back. */
+/**
+ * A pool of connections that one caller each uses until it gives it back. Waiting callers time out; no store and no
+ * statement has more than half of it.
+ */
 import { NoConnectionFree } from '../deadlines.ts'
 import type { Connection, Watch } from './connection.ts'
 import type { Workload } from './sessions.ts'

@@ -1,4 +1,7 @@
-/** Addresses of people: a phone, or the provider's id of a person whose phone is hidden, such as `BR.1349`. */
+/**
+ * Addresses of people: an E.164 phone, or the WhatsApp id of a person whose phone is hidden, such as `BR.1349`. Parses
+ * them, separates them in SQL, and looks up the phones that are known for ids.
+ */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { z } from '#runtime/schema'

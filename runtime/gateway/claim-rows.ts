@@ -1,5 +1,8 @@
 // biome-ignore-all lint/plugin/clock: instances agree on a lease by the clock of their database: a sandbox moves ours
-/** The rows of claims on Idempotency-Keys (`idempotency.ts`): each statement is one step of a claim's life. */
+/**
+ * The statements on `idempotency_keys` (`idempotency.ts`): claim a key or take over an expired lease, renew, store the
+ * answer, delete. Two of them fail on purpose if the claim is lost, by a division by zero, so that the commit fails.
+ */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { prepared } from '#runtime/database/query'

@@ -1,4 +1,7 @@
-/** Logs when an automation begins to wait, with its first held message, and when it goes on, after its last one. */
+/**
+ * Logs the state of an automation for each hold reason but quiet hours: `waiting` at the first held message, `resumed` or
+ * `finished` after the last one.
+ */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 
