@@ -85,3 +85,13 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Ope
   listen(page)
   return { page, asked, faults, listen }
 }
+
+/** Counts the layout shifts of each page that is opened from now on: the reader returns the sum since its start. */
+export async function watchShifts(page: Page): Promise<() => Promise<number>> {
+  await page.addInitScript(`
+    window.shifts = 0
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifts += value
+    }).observe({ type: 'layout-shift', buffered: true })`)
+  return () => page.evaluate<number>('shifts')
+}

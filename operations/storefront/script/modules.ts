@@ -32,7 +32,7 @@ export interface ElementSpec {
 }
 
 const client = join(import.meta.dirname, 'client')
-const own = ['elements.js', 'places.js', 'floats.js', 'spots.js', 'layers.js']
+const own = ['elements.js', 'appear.js', 'places.js', 'floats.js', 'spots.js', 'layers.js']
 const require = createRequire(import.meta.url)
 const libraries: Readonly<Record<string, string>> = {
   'preact.js': require.resolve('preact'),

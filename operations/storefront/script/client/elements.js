@@ -1,6 +1,7 @@
 // Base of all elements: draws an element's module `{ css, texts, places, view }` into a shadow root, so that the styles of
 // the shop and ours do not affect each other.
 
+import { appear } from './appear.js'
 import { useEffect, useLayoutEffect, useRef, useState } from './hooks.js'
 import { Component, h, options, render } from './preact.js'
 import { matchesPage } from './texts.js'
@@ -95,6 +96,7 @@ export function mount(host, widget, context) {
   host.lang ||= shop.locale
   render(h(Guard, { host }, h(widget.view, props)), root)
   if (!canShare) for (const text of css) attachSheet(root, text)
+  appear(host)
   return () => render(null, root)
 }
 

@@ -62,25 +62,6 @@ function requestWidgets(query) {
   return answers.get(path)
 }
 
-// Before the page is painted, reserves the space that elements took up on the last page of this kind, so that nothing
-// shifts. `roomCss` in `places.js` measures the space. Its first line is for the page's edges and is dropped after five
-// seconds (`from` 1), so that a closed element leaves no gap.
-let room, roomTaken
-const roomKey = (page) => `room.${page}.${device}`
-
-function leaveRoom(page, from = 0) {
-  const text = keep.read(roomKey(page)) || ''
-  if (!room && (!text || performance.getEntriesByType('paint').length > 0)) return
-  // Older browsers reserve nothing.
-  if (!document.adoptedStyleSheets) return
-  room ??= new CSSStyleSheet()
-  room.replaceSync(text.split('\n').slice(from).join(''))
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((each) => each !== room), room]
-}
-
-const keepRoom = () => now && roomTaken && keep.write(roomKey(now.page), roomTaken())
-addEventListener('pagehide', keepRoom)
-
 let now = null
 /** Resolves once the page is known and its data is loaded or has failed; replaced by each `refresh`. */
 let ready = null
@@ -177,7 +158,6 @@ async function placeAll() {
   )
   if (wanted.length === 0) return
   const places = await bring('places.js')
-  roomTaken = places.roomCss
   places.watchRedraws((isDisturbed) => onRedraw(isDisturbed).catch(quiet))
   await places.placeAll(wanted, now, { api, bring, elements, quiet })
 }
@@ -239,8 +219,6 @@ async function onRedraw(isDisturbed) {
 async function refresh() {
   const mine = ++turn
   answers.clear()
-  keepRoom()
-  leaveRoom(currentPage().page)
   // If the request fails, everything shown stays.
   ready = load(mine).catch(quiet)
   await ready
@@ -253,7 +231,6 @@ async function refresh() {
     }
   }
   await placeAll().catch(quiet)
-  setTimeout(() => mine === turn && leaveRoom(now.page, 1), 5000)
 }
 
 /** Called when the page runs the script again. If the new tag describes another page, refreshes. */
@@ -294,10 +271,8 @@ ready = new Promise((resolve) => {
       if (seen) lookSoon()
     }).observe(document.documentElement, { childList: true })
   }
-  if (document.readyState === 'loading') {
-    leaveRoom(currentPage().page)
-    document.addEventListener('DOMContentLoaded', look)
-  } else setTimeout(look)
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', look)
+  else setTimeout(look)
 })
 
 for (const { tag } of elements) {

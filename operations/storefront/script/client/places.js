@@ -1,5 +1,6 @@
 // Places the elements that a theme did not place: at the theme's marks (`data-store-spot`), or at spots of known themes.
 
+import { hide } from './appear.js'
 import { createFixedPlace } from './floats.js'
 import { findCards, findGallery, findSpot, idOfCard } from './spots.js'
 
@@ -9,38 +10,6 @@ const find = (root, selector) => Element.prototype.querySelector.call(root, sele
 /** Whether elements can be placed on a page: it is of a known kind, or has marks or product cards. */
 const spotsOn = (page) =>
   page !== 'other' || find(root, '[data-store-spot], [data-product-id], [data-store-card]') !== null
-
-const isInFlow = (each) => !/absolute|fixed/.test(getComputedStyle(each).position)
-
-/**
- * Returns CSS that reserves the space that elements take up now: at the theme's marks, and at the top of a page without
- * a mark there. Elements over the page take up no space. The first line is for the edges, the second for all other
- * spots.
- */
-export function roomCss() {
-  const heights = new Map()
-  for (const at of document.querySelectorAll('[data-store-spot]')) {
-    if (!isInFlow(at)) continue
-    const theirs = [...at.children].filter((each) => each.localName.startsWith('store-') && isInFlow(each))
-    const height = theirs.reduce((sum, each) => sum + each.offsetHeight, 0)
-    const name = at.dataset.storeSpot
-    heights.set(name, Math.max(heights.get(name) ?? 0, height))
-  }
-  const rules = { edge: '', spot: '' }
-  let above = 0
-  const around = find(root, '[data-store-spot^=edge-top]')?.parentElement
-  const holder = around === root ? ':root' : 'body'
-  for (const [name, height] of heights) {
-    if (height === 0) continue
-    if (name.startsWith('edge-top') && (around === root || around === document.body)) above += height
-    const mark = CSS.escape(name)
-    rules[name.startsWith('edge') ? 'edge' : 'spot'] +=
-      `[data-store-spot="${mark}"]{min-height:${height}px!important}`
-  }
-  if (above)
-    rules.edge += `${holder}:not(:has([data-store-spot^=edge-top]))::before{content:"";display:block;height:${above}px}`
-  return `${rules.edge}\n${rules.spot}`
-}
 
 const ranks = new WeakMap()
 /** The elements that were placed and that are still in the page, as far as is known. */
@@ -86,6 +55,7 @@ function put(tag, at, side, attributes, rank) {
   if (spot.startsWith('corner')) made.style.pointerEvents = 'auto'
   // An element that floats is not printed (`elements.js`).
   if (/^(corner|edge.*-(sticky|fixed))/.test(spot)) made.dataset.floats = ''
+  if (!/^corner|-fixed$/.test(spot) && at !== document.body) hide(made)
   const there = (ranks.get(at) ?? []).filter((each) => each.made.isConnected)
   const beside = there.filter((each) => each.side === side)
   const next = beside.find((each) => each.rank > rank)

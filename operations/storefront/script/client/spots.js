@@ -120,7 +120,7 @@ const { querySelector, querySelectorAll } = Element.prototype
 const find = (root, selector) => querySelector.call(root, selector)
 const listIn = (root, selector) => [...querySelectorAll.call(root, selector)]
 
-const isShown = (each) =>
+export const isShown = (each) =>
   each.checkVisibility?.({ visibilityProperty: true }) !== false && each.offsetHeight > 0
 /** Inside what lies over the page: a dialog, a drawer, or a sticky bar with a second price and button. */
 function isOverPage(each) {

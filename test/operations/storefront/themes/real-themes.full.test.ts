@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import saveCountdown from '#operations/bars/countdown/api/save-settings'
-import { hasChromium, openPage, servedApp } from '#test/support/browser'
+import { hasChromium, openPage, servedApp, watchShifts } from '#test/support/browser'
 import { whenFileEnds } from '#test/support/closing'
 import { serveMedia } from '#test/support/demo-media'
 import { findViolations } from '#test/support/demo-shop'
@@ -61,9 +61,10 @@ async function visitTheme(name: ThemeName, width: number, path: string) {
   onTestFinished(() => opened.page.close())
   await opened.page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
   await serveMedia(opened.page)
+  const readShifts = await watchShifts(opened.page)
   await opened.page.goto(`${theme.origin}${path}`)
   await opened.page.evaluate(seeAll)
-  return { ...opened, ...theme }
+  return { ...opened, ...theme, readShifts }
 }
 
 /** Chooses sold-out products in the theme's own filter. */
@@ -110,8 +111,9 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
   test.each(cases)(
     '%s, %i px: on a product every widget has its place, before and after the choice of a variant',
     async (name, width) => {
-      const { page, faults, missing } = await visitTheme(name, width, '/products/caneca')
+      const { page, faults, missing, readShifts } = await visitTheme(name, width, '/products/caneca')
       const theme = selectors[name]
+      expect(await readShifts()).toBeLessThan(0.1)
       const before = await readPlaces(page)
       const names = before.map((each) => each.name)
       for (const wanted of productWidgets) expect(names, wanted).toContain(wanted)
