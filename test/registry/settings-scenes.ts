@@ -14,7 +14,7 @@ const optional = { enabled: true, required: false }
 const field = { key: 'size', label: 'Tamanho', required: false, placeholder: null, options: null }
 const email = { ...field, key: 'email', type: 'email', required: true }
 
-/** What the state of each operation is merged with before its fields are changed; several are walked in turn. */
+/** Changes to the state of an operation before its fields are walked; several are walked in turn. */
 const scenes: Record<string, readonly Change[]> = {
   patch_messaging_button_by_messagingButtonId: [
     { schedule: { isEnabled: true, hours: ['fri', 'sat'].map((day) => ({ day, ...hours })) } },

@@ -23,7 +23,7 @@ import { hiddenOf, named, scenesOf } from './settings-scenes.ts'
 const { operations, sectionExtensions } = await wholeRegistry()
 const app = await testApp({ storefrontReadsIp: 1_000_000 })
 const now = app.clock.now()
-// What happened in the shop is two hours old.
+// Orders and reviews are two hours old, so that a window of one hour leaves them out.
 await app.advance(-2 * 3_600_000)
 const shop = await connectedStore(app, { locale: 'pt-BR' })
 const { send, allNamesOf, readNow } = callsOf(app, shop.id, shop.key, operations)
@@ -71,7 +71,7 @@ async function look(view: string, before?: Seen): Promise<Seen | null> {
   expect(Number(/max-age=(\d+)/.exec(cache)?.[1] ?? 0)).toBeLessThanOrEqual(60)
   expect(answer.headers.has('etag'), view).toBe(view.startsWith('/widgets'))
   if (answer.status === 304) return null
-  // The token of a form is signed anew each time.
+  // Each answer signs another token for its form.
   const { token: _, ...shown } = answer.body
   const text = `${cache} ${JSON.stringify(shown)}`
   return text === before?.text ? null : { text, tag: answer.headers.get('etag') }
