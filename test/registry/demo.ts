@@ -10,7 +10,7 @@ import type { LoadedOperation } from '#runtime/registry/loaded'
 import { ignoredKeys, z } from '#runtime/schema'
 import type { AppOptions } from '#runtime/server/app'
 import { seedDemo } from '#scripts/seed/demo'
-import { testApp, wholeRegistry } from '#test/support/app'
+import { type TestApp, testApp, wholeRegistry } from '#test/support/app'
 
 export interface Sent {
   status: number
@@ -61,7 +61,10 @@ const resourceQueries: readonly [RegExp, string][] = [
     /^\/product-reviews\/:reviewId/,
     `select id as "reviewId" from product_reviews where store_id = $1 and status = 'approved'`,
   ],
-  [/^\/stock-notifications\//, 'select id as "notificationId" from stock_subscriptions where store_id = $1'],
+  [
+    /^\/stock-notifications\/.*:/,
+    'select id as "notificationId" from stock_subscriptions where store_id = $1',
+  ],
   [/^\/promotions\/:id/, `select id from discounts where store_id = $1 and kind = 'promotion'`],
   [/^\/bundles\/:id/, `select id from discounts where store_id = $1 and kind = 'bundle'`],
   [/^\/cart-gifts\/:id/, `select id from discounts where store_id = $1 and kind = 'gift'`],
@@ -73,6 +76,7 @@ const resourceQueries: readonly [RegExp, string][] = [
   [/^\/product-video-slider/, 'select product_id as "productId" from video_sliders where store_id = $1'],
   [/^\/shop-the-look\/looks/, 'select id from looks where store_id = $1'],
   [/^\/size-guides/, 'select id from size_guides where store_id = $1'],
+  [/^\/store-testimonials$/, 'select id from testimonials where store_id = $1'],
   [
     /^\/product-exchanges\/requests\/:id/,
     `select id from exchange_requests where store_id = $1 and status = 'requested'`,
@@ -129,7 +133,11 @@ export async function openDemo(options: Partial<AppOptions> = {}) {
   const demo = await seedDemo(app.services, 'owner')
   const { key } = demo.keys[0]!
   const storeId = demo.stores.find(({ slug }) => slug === 'aurora-supply')!.id
+  return { app, key, storeId, ...callsOf(app, storeId, key, operations) }
+}
 
+/** Calls of a store's operations by their declarations, and what they need: the ids of its resources, their state. */
+export function callsOf(app: TestApp, storeId: string, key: string, operations: readonly LoadedOperation[]) {
   async function send(
     method: string,
     path: string,
@@ -156,13 +164,18 @@ export async function openDemo(options: Partial<AppOptions> = {}) {
     }
   }
 
-  async function namesOf({ spec }: LoadedOperation): Promise<Record<string, string>> {
+  /** The names of each resource of the operation; one without names if it has none. */
+  async function allNamesOf({ spec }: LoadedOperation): Promise<Record<string, string>[]> {
     const query = resourceQueries.find(([pattern]) => pattern.test(spec.path))?.[1]
-    if (!query) return {}
-    const rows = await app.database.query<Record<string, string>>(`${query} order by 1 limit 1`, [storeId])
-    expect(rows, spec.path).toHaveLength(1)
-    return Object.fromEntries(Object.entries(rows[0]!).map(([name, value]) => [name, String(value)]))
+    if (!query) return [{}]
+    const rows = await app.database.query<Record<string, string>>(`${query} order by 1`, [storeId])
+    expect(rows, spec.path).not.toHaveLength(0)
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value)])),
+    )
   }
+  const namesOf = async (operation: LoadedOperation): Promise<Record<string, string>> =>
+    (await allNamesOf(operation))[0]!
 
   async function context(): Promise<Context> {
     const [row] = await app.database.query<{ user_id: string }>(
@@ -200,5 +213,5 @@ export async function openDemo(options: Partial<AppOptions> = {}) {
     return read
   }
 
-  return { app, key, storeId, send, namesOf, context, readNow }
+  return { send, namesOf, allNamesOf, context, readNow }
 }
