@@ -4,13 +4,13 @@
 import {
   Dialog,
   h,
+  Later,
   useEffect,
   useEvent,
   useRef,
   useSheet,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { formTexts } from '../../../storefront/script/client/forms.js'
 import {
   getPreviewToken,
   isDue,
@@ -91,35 +91,7 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
   .bar .ways .action { flex: 0 0 auto; }
 }
 `,
-  texts: {
-    en: {
-      ...formTexts.en,
-      copy: 'Copy',
-      copied: 'Copied',
-      emailed: 'Your coupon is on its way to your email.',
-      until: 'Valid until {{date}}.',
-      done: 'Continue shopping',
-      wheel: 'Wheel of prizes: {{prizes}}',
-    },
-    'pt-BR': {
-      ...formTexts['pt-BR'],
-      copy: 'Copiar',
-      copied: 'Copiado',
-      emailed: 'Seu cupom está a caminho do seu e-mail.',
-      until: 'Válido até {{date}}.',
-      done: 'Continuar comprando',
-      wheel: 'Roleta de prêmios: {{prizes}}',
-    },
-    es: {
-      ...formTexts.es,
-      copy: 'Copiar',
-      copied: 'Copiado',
-      emailed: 'Tu cupón va camino a tu correo.',
-      until: 'Válido hasta el {{date}}.',
-      done: 'Seguir comprando',
-      wheel: 'Ruleta de premios: {{prizes}}',
-    },
-  },
+  texts: { en: { close: 'Close' }, 'pt-BR': { close: 'Fechar' }, es: { close: 'Cerrar' } },
   async places(_isOn, api) {
     const rules = await readRules(api)
     if (!isEligible(rules, api)) return []
@@ -210,11 +182,11 @@ function Shown({ rules, ...props }) {
     isComing.current = true
     window.storefront.isPopupAsked = false
     try {
-      const [popup, { Content }] = await Promise.all([readPopup(ask), loadForm()])
+      const [popup, form] = await Promise.all([readPopup(ask), loadForm()])
       // The popup may have been turned off since the page was loaded.
       if (!popup.enabled || isUnwanted()) return
       if (!isPreview) rememberShown(props)
-      setShown({ popup, isUnasked, Content })
+      setShown({ popup, isUnasked, form })
       tellAll('storefront:popup', { state: 'open' })
     } catch (error) {
       console.warn('storefront: store-popup:', error?.message)
@@ -230,7 +202,7 @@ function Shown({ rules, ...props }) {
   }, [])
   useSheet(host, shown?.popup.settings.design.customCss)
   if (!shown) return null
-  const { popup, Content } = shown
+  const { popup, form } = shown
   const { layout, position, design, texts, roulette } = popup.settings
   const onClose = () => {
     if (spinning.current) return spinning.current()
@@ -269,6 +241,9 @@ function Shown({ rules, ...props }) {
       },
     },
     shown.isUnasked ? h('p', { class: 'hidden', role: 'status' }, texts.title) : null,
-    h(Content, { ...props, popup, isPreview, answer, onSubscribed, onClose, spinning, sending }),
+    h(Later, {
+      ...{ ...props, popup, isPreview, answer, onSubscribed, onClose, spinning, sending },
+      load: async () => form,
+    }),
   )
 }
