@@ -20,7 +20,7 @@ export interface ElementSpec {
   widget: string
   /**
    * Its file is called `<tag>.js`. Its default export is `{ view, css?, texts?, places? }`. It imports only `elements.js`
-   * and modules in the same folder.
+   * and modules in the same folder; what a shopper opens is imported later (`Later` in `elements.js`).
    */
   module: URL
   /** Kinds of pages on which the element places itself. If left out, only a theme can place it. */
