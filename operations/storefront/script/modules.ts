@@ -20,7 +20,7 @@ export interface ElementSpec {
   widget: string
   /**
    * Its file is called `<tag>.js`. Its default export is `{ view, css?, texts?, places? }`. It imports only `elements.js`
-   * and modules in the same folder.
+   * and modules in the same folder; what a shopper opens is imported later (`Later` in `elements.js`).
    */
   module: URL
   /** Kinds of pages on which the element places itself. If left out, only a theme can place it. */
@@ -39,14 +39,18 @@ const libraries: Readonly<Record<string, string>> = {
   'hooks.js': require.resolve('preact/hooks'),
 }
 
-/** Removes comments that fill whole lines. */
-const stripComments = (text: string): string => text.replace(/^[ \t]*(\/\/.*|\/\*[\s\S]*?\*\/)\n/gm, '')
+/** Removes comments that fill whole lines, and indentation. */
+const strip = (text: string): string =>
+  text.replace(/^[ \t]*(\/\/.*|\/\*[\s\S]*?\*\/)\n/gm, '').replace(/^[ \t]+/gm, '')
+
+/** Finds what a module imports, at once or later by `import()`. */
+const imports = /\b(?:from\s*|import\()['"](\.\.?\/[^'"]+\.js)['"]/g
 
 /** Rewrites imports to the names under which modules are served. */
 const toServed = (text: string): string =>
-  stripComments(text)
+  strip(text)
     .replace(/(\bfrom\s*|\bimport\s*)(['"])preact\2/g, '$1$2./preact.js$2')
-    .replace(/(\bfrom\s*)(['"])[^'"]*\/([\w-]+\.js)\2/g, '$1$2./$3$2')
+    .replace(/(\bfrom\s*|\bimport\()(['"])[^'"]*\/([\w-]+\.js)\2/g, '$1$2./$3$2')
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
 
 export interface Modules {
@@ -75,7 +79,7 @@ export function buildModules({ elements }: Pick<MergedExtensions, 'elements'>): 
       continue
     }
     paths.set(name, path)
-    for (const [, beside] of readFileSync(path, 'utf8').matchAll(/\bfrom\s*['"](\.\.?\/[^'"]+\.js)['"]/g)) {
+    for (const [, beside] of readFileSync(path, 'utf8').matchAll(imports)) {
       const imported = join(path, '..', beside!)
       if (!own.includes(basename(imported))) pending.push(imported)
     }
@@ -93,10 +97,10 @@ export function buildModules({ elements }: Pick<MergedExtensions, 'elements'>): 
   return modules
 }
 
-/** Source of the loader. It runs as one function, so `import` and `export` are removed, and indentation to save bytes. */
+/** Source of the loader. It runs as one function, so `import` and `export` are removed. */
 const loaderBody = ['visitor.js', 'loader.js']
-  .map((name) => stripComments(readFileSync(join(client, name), 'utf8')))
-  .map((text) => text.replace(/^import .*\n/gm, '').replace(/^(export |[ \t]+)/gm, ''))
+  .map((name) => strip(readFileSync(join(client, name), 'utf8')))
+  .map((text) => text.replace(/^import .*\n/gm, '').replace(/^export /gm, ''))
   .join('\n')
 
 // biome-ignore lint/plugin/module-state: a cache of this server's files, which do not change while it runs

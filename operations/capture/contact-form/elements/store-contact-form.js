@@ -1,18 +1,6 @@
 // The contact form: inline if a theme placed it, otherwise opened by a button in a corner.
 
-import { Dialog, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
-import { Field, formTexts, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
-
-const inputTypes = {
-  phone: 'tel',
-  text: 'text',
-  email: 'email',
-  textarea: 'textarea',
-  select: 'select',
-  checkbox: 'checkbox',
-}
-const autocompletes = { name: 'name', email: 'email', phone: 'tel' }
-const lengths = { text: 200, email: 254, phone: 40, textarea: 5000 }
+import { Dialog, h, Later, useState } from '../../../storefront/script/client/elements.js'
 
 export default {
   css: `
@@ -34,9 +22,9 @@ textarea { min-height: 110px; resize: vertical; }
 }
 `,
   texts: {
-    en: { ...formTexts.en, open: 'Contact', again: 'Send another message' },
-    'pt-BR': { ...formTexts['pt-BR'], open: 'Contato', again: 'Enviar outra mensagem' },
-    es: { ...formTexts.es, open: 'Contacto', again: 'Enviar otro mensaje' },
+    en: { open: 'Contact', close: 'Close' },
+    'pt-BR': { open: 'Contato', close: 'Fechar' },
+    es: { open: 'Contacto', close: 'Cerrar' },
   },
   places(_isOn, { widgets }) {
     const { placement, position } = widgets.contactFormSettings
@@ -49,6 +37,8 @@ textarea { min-height: 110px; resize: vertical; }
   view: Contact,
 }
 
+const loadFields = () => import('./contact-fields.js')
+
 function Contact(props) {
   const { all, attribute, t } = props
   const [isOpen, setOpen] = useState(false)
@@ -59,8 +49,9 @@ function Contact(props) {
     color: design.textColor,
     borderRadius: `${design.borderRadius}px`,
   }
+  const fields = { ...props, settings, load: loadFields }
   if (attribute('placement') !== 'floating')
-    return h('section', { class: 'in-place', part: 'form', style: look }, h(Filled, { ...props, settings }))
+    return h('section', { class: 'in-place', part: 'form', style: look }, h(Later, fields))
   const close = () => setOpen(false)
   return [
     h(
@@ -71,6 +62,7 @@ function Contact(props) {
         part: 'opener',
         'aria-haspopup': 'dialog',
         style: { background: design.buttonColor, color: design.buttonTextColor },
+        onPointerEnter: loadFields,
         onClick: () => setOpen(true),
       },
       h(
@@ -84,97 +76,8 @@ function Contact(props) {
       ? h(
           Dialog,
           { label: title || t('open'), closeText: t('close'), onClose: close, style: look },
-          h(Filled, { ...props, settings }),
+          h(Later, { ...fields, onClose: close }, title ? h('h2', { part: 'title' }, title) : null),
         )
       : null,
-  ]
-}
-
-/** Requests the form's token when the shopper starts to fill in the form, and again when the token has expired. */
-function useToken(ask) {
-  const reading = useRef(null)
-  const read = () => {
-    reading.current = ask('/contact-form').then(({ token }) => ({ token, readAt: performance.now() }))
-    return reading.current
-  }
-  return { read, begin: () => reading.current?.catch(read) ?? read() }
-}
-
-function Filled({ settings, ask, t }) {
-  const { title, description, fields, design, buttonText, successMessage, errorMessage, ...others } = settings
-  const { consentText, consentRequired } = others
-  const [isSent, setSent] = useState(false)
-  const { read, begin } = useToken(ask)
-  const { faults, said, isSending, onSubmit } = useForm({
-    t,
-    troubleOf: () => errorMessage,
-    async send({ elements }) {
-      const values = Object.fromEntries(
-        fields.map(({ key, type }) => {
-          const field = elements[`values.${key}`]
-          return [key, type === 'checkbox' ? field.checked : field.value]
-        }),
-      )
-      const consent = elements.consent?.checked ?? false
-      const body = { values, consent, pageUrl: location.href, website: elements.website.value }
-      await sendForm(ask, { ...(await begin()), read }, '/contact-form/submissions', body)
-      setSent(true)
-    },
-  })
-  const button = { background: design.buttonColor, color: design.buttonTextColor }
-  const thanks = h('div', { role: 'status' }, isSent ? h(Thanks, { title, successMessage }) : null)
-  if (isSent)
-    return h(
-      'div',
-      { key: 'sent' },
-      thanks,
-      h(
-        'button',
-        { type: 'button', class: 'action', part: 'button', style: button, onClick: () => setSent(false) },
-        t('again'),
-      ),
-    )
-  return h(
-    'form',
-    { key: 'form', noValidate: true, onSubmit, onFocusIn: () => void begin().catch(() => {}) },
-    title ? h('h2', { part: 'title' }, title) : null,
-    description ? h('p', { part: 'description' }, description) : null,
-    fields.map(({ key, label, type, required, placeholder, options }) =>
-      h(Field, {
-        key,
-        name: `values.${key}`,
-        label,
-        type: inputTypes[type],
-        required,
-        placeholder: placeholder ?? undefined,
-        maxLength: lengths[type],
-        autocomplete: autocompletes[key] ?? autocompletes[type],
-        // The empty first option is selected until the shopper chooses another.
-        options: options && ['', ...options],
-        fault: faults[`values.${key}`],
-      }),
-    ),
-    consentText
-      ? h(Field, {
-          type: 'checkbox',
-          name: 'consent',
-          label: consentText,
-          required: consentRequired,
-          fault: faults.consent,
-        })
-      : null,
-    h(Trap),
-    said ? h('p', { class: 'fault', role: 'alert' }, said) : null,
-    h('button', { class: 'action', part: 'button', style: button, disabled: isSending }, buttonText),
-    thanks,
-  )
-}
-
-function Thanks({ title, successMessage }) {
-  const heading = useRef(null)
-  useEffect(() => heading.current.focus(), [])
-  return [
-    title ? h('h2', { part: 'title' }, title) : null,
-    h('p', { ref: heading, tabIndex: -1, part: 'success' }, successMessage),
   ]
 }

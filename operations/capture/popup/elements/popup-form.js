@@ -10,9 +10,41 @@ import {
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { Field, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
+import { Field, formTexts, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
 import { readPopup } from './popup-rules.js'
 import { Wheel } from './popup-wheel.js'
+
+const texts = {
+  en: {
+    ...formTexts.en,
+    copy: 'Copy',
+    copied: 'Copied',
+    emailed: 'Your coupon is on its way to your email.',
+    until: 'Valid until {{date}}.',
+    done: 'Continue shopping',
+    wheel: 'Wheel of prizes: {{prizes}}',
+  },
+  'pt-BR': {
+    ...formTexts['pt-BR'],
+    copy: 'Copiar',
+    copied: 'Copiado',
+    emailed: 'Seu cupom está a caminho do seu e-mail.',
+    until: 'Válido até {{date}}.',
+    done: 'Continuar comprando',
+    wheel: 'Roleta de prêmios: {{prizes}}',
+  },
+  es: {
+    ...formTexts.es,
+    copy: 'Copiar',
+    copied: 'Copiado',
+    emailed: 'Tu cupón va camino a tu correo.',
+    until: 'Válido hasta el {{date}}.',
+    done: 'Seguir comprando',
+    wheel: 'Ruleta de premios: {{prizes}}',
+  },
+}
+
+export default { texts, view: Content }
 
 const fieldSpecs = [
   ['name', { autocomplete: 'name', maxLength: 120 }],
@@ -24,7 +56,7 @@ const fieldSpecs = [
  * `onSubscribed` is called with the server's response; the caller passes the response back as `answer`. While the wheel
  * turns, `spinning.current` is a function that stops it.
  */
-export function Content({ popup, isPreview, answer, onSubscribed, onClose, spinning, ...props }) {
+function Content({ popup, isPreview, answer, onSubscribed, onClose, spinning, ...props }) {
   const { t, tell, shop } = props
   const { texts, design, roulette } = popup.settings
   // If the response arrived before this was drawn (the popup was closed and reopened), the wheel does not turn.

@@ -5,12 +5,6 @@ import { h, useEffect } from '../../../storefront/script/client/elements.js'
 
 const turnsMs = 4000
 
-export const wheelCss = `
-.wheel { position: relative; width: min(260px, 60vw); margin: 0 auto 8px; }
-.wheel svg { display: block; width: 100%; direction: ltr; }
-.wheel .disc { transition: transform ${turnsMs}ms cubic-bezier(.15, .7, .1, 1); transform-origin: center; transform-box: fill-box; }
-`
-
 export function Wheel({ prizes, prizeId, label, onStop }) {
   const won = prizes.findIndex(({ id }) => id === prizeId)
   const angle = 360 / prizes.length
@@ -29,7 +23,7 @@ export function Wheel({ prizes, prizeId, label, onStop }) {
       { viewBox: '-52 -52 104 104', role: 'img', 'aria-label': label },
       h(
         'g',
-        { class: 'disc', style: { transform: `rotate(${turned}deg)` } },
+        { class: 'disc', style: { transform: `rotate(${turned}deg)`, transitionDuration: `${turnsMs}ms` } },
         h('circle', { r: 50, fill: '#fff', stroke: 'currentColor', 'stroke-width': 1.5 }),
         prizes.map((prize, at) => h(Sector, { key: prize.id, ...prize, from: at * angle, angle })),
       ),

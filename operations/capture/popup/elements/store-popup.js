@@ -4,14 +4,13 @@
 import {
   Dialog,
   h,
+  Later,
   useEffect,
   useEvent,
   useRef,
   useSheet,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { formTexts } from '../../../storefront/script/client/forms.js'
-import { Content } from './popup-form.js'
 import {
   getPreviewToken,
   isDue,
@@ -21,7 +20,6 @@ import {
   rememberShown,
   whenDue,
 } from './popup-rules.js'
-import { wheelCss } from './popup-wheel.js'
 
 const corners = {
   center: 'bottom-right',
@@ -32,7 +30,7 @@ const corners = {
 }
 
 export default {
-  css: `${wheelCss}
+  css: `
 :host { display: contents; }
 dialog { width: 420px; max-width: calc(100vw - 16px); padding: 0; box-shadow: 0 8px 40px #0004; line-height: 1.45; text-align: center; }
 dialog.wide { width: 720px; }
@@ -46,6 +44,9 @@ dialog::backdrop { background: var(--overlay); }
 .slide-in { position: relative; inset: auto; margin: 0; width: min(380px, calc(100vw - 32px)); flex: 0 1 auto; }
 .slide-in.alone { position: fixed; inset: auto 16px 16px auto; z-index: calc(var(--storefront-layer, 9000) + 4); max-height: calc(100dvh - 32px); }
 .bar { position: relative; inset: auto; margin: 0; width: 100%; max-width: none; max-height: calc(90dvh - var(--storefront-top-sticky, 0px) - var(--storefront-bottom-sticky, 0px)); border-radius: 0 !important; }
+.wheel { position: relative; width: min(260px, 60vw); margin: 0 auto 8px; }
+.wheel svg { display: block; width: 100%; direction: ltr; }
+.wheel .disc { transition: transform cubic-bezier(.15, .7, .1, 1); transform-origin: center; transform-box: fill-box; }
 .slide-in .wheel { width: 180px; }
 .bar .wheel { width: 140px; margin-bottom: 0; }
 .bar.alone { position: fixed; inset: auto 0 0 0; z-index: calc(var(--storefront-layer, 9000) + 4); }
@@ -90,35 +91,7 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
   .bar .ways .action { flex: 0 0 auto; }
 }
 `,
-  texts: {
-    en: {
-      ...formTexts.en,
-      copy: 'Copy',
-      copied: 'Copied',
-      emailed: 'Your coupon is on its way to your email.',
-      until: 'Valid until {{date}}.',
-      done: 'Continue shopping',
-      wheel: 'Wheel of prizes: {{prizes}}',
-    },
-    'pt-BR': {
-      ...formTexts['pt-BR'],
-      copy: 'Copiar',
-      copied: 'Copiado',
-      emailed: 'Seu cupom está a caminho do seu e-mail.',
-      until: 'Válido até {{date}}.',
-      done: 'Continuar comprando',
-      wheel: 'Roleta de prêmios: {{prizes}}',
-    },
-    es: {
-      ...formTexts.es,
-      copy: 'Copiar',
-      copied: 'Copiado',
-      emailed: 'Tu cupón va camino a tu correo.',
-      until: 'Válido hasta el {{date}}.',
-      done: 'Seguir comprando',
-      wheel: 'Ruleta de premios: {{prizes}}',
-    },
-  },
+  texts: { en: { close: 'Close' }, 'pt-BR': { close: 'Fechar' }, es: { close: 'Cerrar' } },
   async places(_isOn, api) {
     const rules = await readRules(api)
     if (!isEligible(rules, api)) return []
@@ -133,6 +106,8 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
   },
   view: Popup,
 }
+
+const loadForm = () => import('./popup-form.js')
 
 function Popup(props) {
   const { attribute, host } = props
@@ -182,6 +157,7 @@ function Teaser({ host, text, buttonColor: background, buttonTextColor: color, f
       class: 'teaser',
       part: 'teaser',
       style: { background, color, fontFamily },
+      onPointerEnter: loadForm,
       onClick: open,
     },
     text,
@@ -206,11 +182,11 @@ function Shown({ rules, ...props }) {
     isComing.current = true
     window.storefront.isPopupAsked = false
     try {
-      const popup = await readPopup(ask)
+      const [popup, form] = await Promise.all([readPopup(ask), loadForm()])
       // The popup may have been turned off since the page was loaded.
       if (!popup.enabled || isUnwanted()) return
       if (!isPreview) rememberShown(props)
-      setShown({ popup, isUnasked })
+      setShown({ popup, isUnasked, form })
       tellAll('storefront:popup', { state: 'open' })
     } catch (error) {
       console.warn('storefront: store-popup:', error?.message)
@@ -226,7 +202,7 @@ function Shown({ rules, ...props }) {
   }, [])
   useSheet(host, shown?.popup.settings.design.customCss)
   if (!shown) return null
-  const { popup } = shown
+  const { popup, form } = shown
   const { layout, position, design, texts, roulette } = popup.settings
   const onClose = () => {
     if (spinning.current) return spinning.current()
@@ -265,6 +241,9 @@ function Shown({ rules, ...props }) {
       },
     },
     shown.isUnasked ? h('p', { class: 'hidden', role: 'status' }, texts.title) : null,
-    h(Content, { ...props, popup, isPreview, answer, onSubscribed, onClose, spinning, sending }),
+    h(Later, {
+      ...{ ...props, popup, isPreview, answer, onSubscribed, onClose, spinning, sending },
+      load: async () => form,
+    }),
   )
 }

@@ -1,14 +1,13 @@
 // The heart button that adds a product to the list: in the corner of its picture, below its buy button, or on a card.
 
 import {
-  Dialog,
   h,
+  Later,
   useProduct,
   useRef,
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { Field } from '../../../storefront/script/client/forms.js'
 import { useReportedHeight } from '../../../storefront/script/client/over.js'
 import { add, mayWish, remove, useWishes } from './wishes.js'
 
@@ -31,30 +30,9 @@ form { display: grid; gap: 8px; }
 .consent input { min-width: 24px; min-height: 24px; }
 `,
   texts: {
-    en: {
-      close: 'Close',
-      save: 'Save',
-      email: 'Email',
-      phone: 'Phone',
-      missing: 'Leave an email or a phone',
-      wishers: 'In {{count}} lists',
-    },
-    'pt-BR': {
-      close: 'Fechar',
-      save: 'Salvar',
-      email: 'E-mail',
-      phone: 'Telefone',
-      missing: 'Deixe um e-mail ou um telefone',
-      wishers: 'Em {{count}} listas',
-    },
-    es: {
-      close: 'Cerrar',
-      save: 'Guardar',
-      email: 'Correo',
-      phone: 'Teléfono',
-      missing: 'Deja un correo o un teléfono',
-      wishers: 'En {{count}} listas',
-    },
+    en: { wishers: 'In {{count}} lists' },
+    'pt-BR': { wishers: 'Em {{count}} listas' },
+    es: { wishers: 'En {{count}} listas' },
   },
   places: ({ settings }) => [
     ...(settings.showInProductPage
@@ -68,6 +46,8 @@ form { display: grid; gap: 8px; }
   ],
   view: WishlistButton,
 }
+
+const loadDialog = () => import('./contact-dialog.js')
 
 function WishlistButton(props) {
   const { data, card, attribute, keep, t, tell, productId: ofPage } = props
@@ -135,8 +115,9 @@ function WishlistButton(props) {
     ),
     h('span', { class: said === settings.loginText ? 'fault' : 'hidden', role: 'status' }, said),
     asks
-      ? h(ContactDialog, {
+      ? h(Later, {
           ...props,
+          load: loadDialog,
           onClose() {
             setAsks(false)
           },
@@ -146,50 +127,5 @@ function WishlistButton(props) {
           },
         })
       : null,
-  )
-}
-
-/** Asks once for a contact: before the product is added if a contact is required, afterwards if it is optional. */
-function ContactDialog({ data: { settings }, t, tell, keep, onClose, onGiven }) {
-  const [fault, setFault] = useState('')
-  const send = (event) => {
-    event.preventDefault()
-    const fields = Object.fromEntries(new FormData(event.target))
-    const given = Object.fromEntries(
-      settings.contactFields.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])),
-    )
-    if (Object.keys(given).length === 0) return setFault(t('missing'))
-    tell('wishlist-contact', 'wishlist', { contact: { ...given, consent: fields.consent !== undefined } })
-    keep.write('wishlist.contact', '1')
-    onGiven()
-  }
-  return h(
-    Dialog,
-    { label: settings.contactText, closeText: t('close'), onClose },
-    h('p', null, settings.contactText),
-    h(
-      'form',
-      { onSubmit: send, noValidate: false },
-      settings.contactFields.map((name) =>
-        h(Field, {
-          name,
-          label: t(name),
-          type: name === 'email' ? 'email' : 'tel',
-          autocomplete: name === 'email' ? 'email' : 'tel',
-        }),
-      ),
-      h(
-        'label',
-        { class: 'consent' },
-        h('input', { type: 'checkbox', name: 'consent' }),
-        h('span', null, settings.consentText),
-      ),
-      fault ? h('p', { class: 'fault', role: 'alert' }, fault) : null,
-      h(
-        'button',
-        { class: 'action', part: 'submit', style: { background: '#111827', color: '#ffffff' } },
-        t('save'),
-      ),
-    ),
   )
 }

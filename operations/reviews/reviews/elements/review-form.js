@@ -4,31 +4,11 @@ import { inkOn } from '../../../storefront/script/client/colours.js'
 import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Field, formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
 import { truncate } from '../../../storefront/script/client/texts.js'
-import { stripMetadata } from './strip-metadata.js'
 
 const bytesAtMost = 10 * 1024 * 1024
 const pictureTypes = ['image/jpeg', 'image/png', 'image/webp']
 
-export const formCss = `
-.write { width: 560px; max-width: min(560px, calc(100vw - 16px)); }
-.write h2 { padding-inline-end: 32px; }
-fieldset { border: 0; margin: 0 0 8px; padding: 0; min-width: 0; }
-legend { padding: 0; font-size: 14px; }
-.picks { display: inline-flex; }
-.pick { position: relative; width: 44px; height: 44px; display: grid; place-items: center; font-size: 32px; line-height: 1;
-  color: #767676; cursor: pointer; }
-.pick input { position: absolute; inset: 0; opacity: 0; margin: 0; cursor: pointer; }
-.pick:has(:focus-visible) { outline: 2px solid currentColor; border-radius: 4px; }
-.taken { display: flex; flex-wrap: wrap; gap: 8px; margin: 8px 0; padding: 0; list-style: none; }
-.taken li { position: relative; width: 88px; height: 88px; display: grid; place-items: center; border: 1px solid #767676; border-radius: 6px;
-  font-size: 14px; overflow: hidden; }
-.taken img { width: 100%; height: 100%; object-fit: cover; }
-.taken button { position: absolute; inset-block-start: 2px; inset-inline-end: 2px; width: 28px; height: 28px; padding: 0; border: 0;
-  border-radius: 50%; background: #111827; color: #fff; line-height: 1; }
-.hint { font-size: 14px; margin: 4px 0 8px; }
-`
-
-export const reviewFormTexts = {
+const texts = {
   en: {
     ...formTexts.en,
     rating: 'Your rating',
@@ -124,7 +104,9 @@ export const reviewFormTexts = {
   },
 }
 
-export function ReviewForm({ data, token, preferredId, ask, t, onPublished }) {
+export default { texts, view: ReviewForm }
+
+function ReviewForm({ heading, data, token, preferredId, ask, t, onPublished }) {
   const [order, setOrder] = useState(null)
   const [isDead, setDead] = useState(false)
   const [done, setDone] = useState(null)
@@ -137,7 +119,6 @@ export function ReviewForm({ data, token, preferredId, ask, t, onPublished }) {
     if (done) said.current.focus()
   }, [done])
 
-  const heading = h('h2', { part: 'title' }, t('write'))
   if (done) {
     return h(
       'div',
@@ -382,6 +363,7 @@ function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
 async function upload(file, key, ask) {
   // File names must be unique, because the API deduplicates identical requests.
   const fileName = `${key}-${file.name}`.slice(-200).replace(/^[\udc00-\udfff]/, '')
+  const { stripMetadata } = await import('./strip-metadata.js')
   const picture = await stripMetadata(file)
   const { uploadUrl, method, headers, fileUrl } = await ask('/reviews/upload-url', {
     fileName,

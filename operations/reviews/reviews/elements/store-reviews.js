@@ -1,11 +1,38 @@
 // Shows the reviews of a product, and a button for the form to write a review.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
-import { Dialog, dayOf, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import {
+  Dialog,
+  dayOf,
+  h,
+  Later,
+  useEffect,
+  useRef,
+  useState,
+} from '../../../storefront/script/client/elements.js'
 import { truncate } from '../../../storefront/script/client/texts.js'
 import { Carousel, carouselCss, carouselTexts, Lightbox, lightboxCss } from './carousel.js'
-import { formCss, ReviewForm, reviewFormTexts } from './review-form.js'
 import { findToken, formatCount, formatRating, ratingTexts, Stars } from './words.js'
+
+/** Styles of the form, whose module comes later. */
+const formCss = `
+.write { width: 560px; max-width: min(560px, calc(100vw - 16px)); }
+.write h2 { padding-inline-end: 32px; }
+fieldset { border: 0; margin: 0 0 8px; padding: 0; min-width: 0; }
+legend { padding: 0; font-size: 14px; }
+.picks { display: inline-flex; }
+.pick { position: relative; width: 44px; height: 44px; display: grid; place-items: center; font-size: 32px; line-height: 1;
+  color: #767676; cursor: pointer; }
+.pick input { position: absolute; inset: 0; opacity: 0; margin: 0; cursor: pointer; }
+.pick:has(:focus-visible) { outline: 2px solid currentColor; border-radius: 4px; }
+.taken { display: flex; flex-wrap: wrap; gap: 8px; margin: 8px 0; padding: 0; list-style: none; }
+.taken li { position: relative; width: 88px; height: 88px; display: grid; place-items: center; border: 1px solid #767676; border-radius: 6px;
+  font-size: 14px; overflow: hidden; }
+.taken img { width: 100%; height: 100%; object-fit: cover; }
+.taken button { position: absolute; inset-block-start: 2px; inset-inline-end: 2px; width: 28px; height: 28px; padding: 0; border: 0;
+  border-radius: 50%; background: #111827; color: #fff; line-height: 1; }
+.hint { font-size: 14px; margin: 4px 0 8px; }
+`
 
 export default {
   css: `
@@ -46,7 +73,6 @@ ${formCss}`,
     en: {
       ...ratingTexts.en,
       ...carouselTexts.en,
-      ...reviewFormTexts.en,
       label: 'Customer reviews',
       none: 'Nobody has reviewed this product yet.',
       stars: '{{rating}} stars: {{count}}',
@@ -69,7 +95,6 @@ ${formCss}`,
     'pt-BR': {
       ...ratingTexts['pt-BR'],
       ...carouselTexts['pt-BR'],
-      ...reviewFormTexts['pt-BR'],
       label: 'Avaliações de clientes',
       none: 'Ninguém avaliou este produto ainda.',
       stars: '{{rating}} estrelas: {{count}}',
@@ -92,7 +117,6 @@ ${formCss}`,
     es: {
       ...ratingTexts.es,
       ...carouselTexts.es,
-      ...reviewFormTexts.es,
       label: 'Opiniones de clientes',
       none: 'Nadie ha opinado sobre este producto todavía.',
       stars: '{{rating}} estrellas: {{count}}',
@@ -116,6 +140,8 @@ ${formCss}`,
   places: () => [{ spot: 'page-bottom' }],
   view: Reviews,
 }
+
+const loadForm = () => import('./review-form.js')
 
 function Reviews({ data, ...others }) {
   const { attribute, productId, ask, shop, t } = others
@@ -153,6 +179,8 @@ function Reviews({ data, ...others }) {
   const { backgroundColor: background, textColor: color, buttonColor } = data
   const { title } = data
   const label = title || t('label')
+  const endWriting = () => setWriting(false)
+  const heading = h('h2', { part: 'title' }, t('write'))
   const write = h(
     'button',
     {
@@ -160,6 +188,7 @@ function Reviews({ data, ...others }) {
       class: 'action',
       part: 'write',
       style: { background: buttonColor, color: inkOn(buttonColor) },
+      onPointerEnter: loadForm,
       onClick: () => setWriting(true),
     },
     t('write'),
@@ -186,15 +215,19 @@ function Reviews({ data, ...others }) {
             label: t('write'),
             closeText: t('close'),
             style: { background, color },
-            onClose: () => setWriting(false),
+            onClose: endWriting,
           },
-          h(ReviewForm, {
-            ...others,
-            data,
-            token,
-            preferredId: shownId,
-            onPublished: () => setTimes(times + 1),
-          }),
+          h(
+            Later,
+            {
+              ...{ ...others, data, token, heading },
+              load: loadForm,
+              preferredId: shownId,
+              onPublished: () => setTimes(times + 1),
+              onClose: endWriting,
+            },
+            heading,
+          ),
         )
       : null,
   )

@@ -90,9 +90,8 @@ export function mount(host, widget, context) {
   const css = [common, widget.css ?? '', context.data?.design?.customCss ?? '']
   if (canShare) root.adoptedStyleSheets = css.map(findSheet)
   const { shop } = context
-  const texts = pickTexts(widget.texts ?? {}, shop.locale)
   const attribute = (name) => host.getAttribute(name)
-  const props = { ...context, host, attribute, t: (name, values) => filled(texts[name] ?? name, values) }
+  const props = { ...context, host, attribute, t: translate(widget.texts ?? {}, shop) }
   host.lang ||= shop.locale
   render(h(Guard, { host }, h(widget.view, props)), root)
   if (!canShare) for (const text of css) attachSheet(root, text)
@@ -148,10 +147,32 @@ function undoTranslations() {
   due.clear()
 }
 
-const pickTexts = (texts, locale) => ({
-  ...texts.en,
-  ...(texts[locale] ?? texts[Object.keys(texts).find((each) => each.split('-')[0] === locale.split('-')[0])]),
-})
+/** Returns the function `t`, which fills in a text in the shop's language. */
+function translate(texts, { locale }) {
+  const isNear = (each) => each.split('-')[0] === locale.split('-')[0]
+  const picked = { ...texts.en, ...(texts[locale] ?? texts[Object.keys(texts).find(isNear)]) }
+  return (name, values) => filled(picked[name] ?? name, values)
+}
+
+/**
+ * A part of an element that most shoppers never open. Its module `{ texts, view }` is imported by `load` when the part is
+ * first drawn; until then `children` are shown. If that fails, `onClose` closes what is around the part, so that the
+ * shopper can try again.
+ */
+export function Later({ load, children, ...props }) {
+  const [part, setPart] = useState(null)
+  // A layout effect draws a part whose module is there already before the browser paints.
+  useLayoutEffect(() => {
+    load().then(
+      (module) => setPart(module.default),
+      (error) => {
+        console.warn('storefront:', error)
+        props.onClose?.()
+      },
+    )
+  }, [])
+  return part ? h(part.view, { ...props, t: translate(part.texts, props.shop) }) : children
+}
 
 /** Fills in variables: `{{name}}`, or `{{name|fallback text}}`. */
 export const filled = (text, values = {}) =>

@@ -162,3 +162,22 @@ test.skipIf(!hasChromium)(
     expect(width).toBe(0)
   },
 )
+
+test.skipIf(!hasChromium)(
+  'a form whose module does not arrive closes, and opens at the next try',
+  async () => {
+    const demo = await demoShop(app, url, { width: 390 })
+    const { page, open, faults } = demo
+    await save(demo, {})
+    await page.route('**/review-form.js', (route) => route.abort())
+    await open('/products/1001')
+    const reviews = page.locator('store-reviews')
+    const write = reviews.getByRole('button', { name: 'Avaliar o produto' })
+    await write.click()
+    await expect.poll(() => faults.length).toBeGreaterThan(0)
+    await expect.poll(() => reviews.getByRole('dialog').count()).toBe(0)
+    await page.unroute('**/review-form.js')
+    await write.click()
+    await reviews.getByRole('dialog').getByRole('button', { name: 'Enviar avaliação' }).waitFor()
+  },
+)

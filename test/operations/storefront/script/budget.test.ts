@@ -9,6 +9,7 @@ import { demoShop } from '#test/support/demo-shop'
 import { everythingOn } from '#test/support/every-element'
 import { connectedStore } from '#test/support/platform'
 import { isFullSuite } from '#test/support/suite'
+import { seeAll } from '#test/support/themes/walk'
 
 const { app, url } = await servedApp()
 const kib = (bytes: { length: number }): number => bytes.length / 1024
@@ -99,6 +100,32 @@ test.skipIf(!hasChromium)(
   },
 )
 
+test.skipIf(!hasChromium).each(['', '/products/1001', '/cart'])(
+  'page "%s" with everything on costs at most 110 KB, headers included, and 60 requests, to its end',
+  async (path) => {
+    const { shop, page, open } = await demoShop(app, url, { width: 390 })
+    await everythingOn(app, shop)
+    await serveMedia(page)
+    const network = await page.context().newCDPSession(page)
+    await network.send('Network.enable')
+    const ours = new Map<string, number>()
+    network.on('Network.requestWillBeSent', ({ requestId, request }) => {
+      if (/\/(elements|storefront)\//.test(request.url)) ours.set(requestId, 0)
+    })
+    network.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+      if (ours.has(requestId)) ours.set(requestId, encodedDataLength)
+    })
+    await open(path)
+    await page.evaluate(seeAll)
+    await page.waitForLoadState('networkidle')
+    const bytes = [...ours.values()].reduce((sum, each) => sum + each, 0)
+    // Fewer than these, and something was not shown.
+    expect([bytes > 60_000, ours.size > 30]).toEqual([true, true])
+    expect(bytes).toBeLessThan(110_000)
+    expect(ours.size).toBeLessThanOrEqual(60)
+  },
+)
+
 test.skipIf(!hasChromium)(
   'popup and contact form are not requested before a shopper needs them',
   async () => {
@@ -113,6 +140,7 @@ test.skipIf(!hasChromium)(
       expect([path, saved.status]).toEqual([path, 200])
     }
     await open()
+    const loaded = () => asked.filter((each) => /(popup-form|popup-wheel|contact-fields)\.js$/.test(each))
     const teaser = page.getByRole('button', { name: 'Ganhe 10%' })
     await teaser.waitFor()
     const opener = page.locator('store-contact-form').getByRole('button')
@@ -123,7 +151,7 @@ test.skipIf(!hasChromium)(
         const [, rest] = each.split(`/storefront/${shop.publicId}/`)
         return rest ? [rest.split('?')[0]!] : []
       })
-    expect(data()).toEqual(['loader.js', 'widgets'])
+    expect([data(), loaded()]).toEqual([['loader.js', 'widgets'], []])
     await teaser.click()
     await page.getByRole('dialog').waitFor()
     expect(data()).toEqual(['loader.js', 'widgets', 'newsletter'])

@@ -16,6 +16,8 @@ interface Declared {
   parts: Set<string>
   attributes: Set<string>
   uses: Set<string>
+  /** The modules that it imports by `import()`. */
+  later: string[]
   /** The keys of an object literal. */
   keys: string[]
 }
@@ -96,9 +98,11 @@ function inspect(node: ts.Node, file: string): Declared {
     object && ts.isObjectLiteralExpression(object)
       ? object.properties.flatMap(({ name }) => (name && 'text' in name ? [String(name.text)] : []))
       : []
-  const found: Declared = { parts: new Set(), attributes: new Set(), uses: new Set(), keys }
+  const found: Declared = { parts: new Set(), attributes: new Set(), uses: new Set(), later: [], keys }
   const visit = (each: ts.Node): void => {
     if (ts.isIdentifier(each)) found.uses.add(each.text)
+    if (ts.isCallExpression(each) && each.expression.kind === ts.SyntaxKind.ImportKeyword)
+      found.later.push(join(dirname(file), (each.arguments[0] as ts.StringLiteral).text))
     if (ts.isPropertyAssignment(each) && each.name.getText() === 'part') {
       for (const word of listWords(each.initializer, file)) found.parts.add(word)
     }
@@ -114,7 +118,7 @@ function inspect(node: ts.Node, file: string): Declared {
   return found
 }
 
-/** Everything reachable from a module's default export. */
+/** Everything reachable from a module's default export, also through `import()`. */
 function collectReachable(file: string): { parts: string[]; attributes: string[] } {
   const [parts, attributes] = [new Set<string>(), new Set<string>()]
   const seen = new Set<string>()
@@ -132,6 +136,8 @@ function collectReachable(file: string): { parts: string[]; attributes: string[]
     for (const part of own.parts) parts.add(part)
     for (const attribute of own.attributes) attributes.add(attribute)
     for (const used of own.uses) follow(at, used)
+    for (const each of own.later)
+      for (const exported of readModule(each).declared.keys()) follow(each, exported)
   }
   follow(file, 'default')
   return { parts: [...parts].sort(), attributes: [...attributes].sort() }
