@@ -1,7 +1,7 @@
 // Places the elements that a theme did not place: at the theme's marks (`data-store-spot`), or at spots of known themes.
 
 import { createFixedPlace } from './floats.js'
-import { findCards, findGallery, findSpot, idOfCard } from './spots.js'
+import { findCards, findGallery, findSpot, idOfCard, isOverPage } from './spots.js'
 
 const root = document.documentElement
 const find = (root, selector) => Element.prototype.querySelector.call(root, selector)
@@ -155,8 +155,10 @@ function measureBadge(made, within) {
   if (!around || within === document.body) return 0
   const { top, left, right } = around.getBoundingClientRect()
   const isRtl = getComputedStyle(around).direction === 'rtl'
-  const bottoms = [...within.querySelectorAll('[class*="badge" i]')]
-    .filter((each) => each.innerText?.trim())
+  const badges = '[class*="badge" i]'
+  // Not what surrounds them, which may be as large as the picture.
+  const bottoms = [...within.querySelectorAll(badges)]
+    .filter((each) => each.innerText?.trim() && !each.querySelector(badges))
     .map((each) => each.getBoundingClientRect())
     .filter((box) => box.top < top + wishSize && box.bottom > top)
     .filter((box) => (isRtl ? box.left < left + wishSize : box.right > right - wishSize))
@@ -195,8 +197,9 @@ function keepToContent(made) {
     const isWithin = from + Number.parseFloat(getComputedStyle(around).paddingLeft) >= 1
     const lefts = [...around.querySelectorAll('h1, h2, h3, img')]
       .filter((each) => each.offsetHeight > 0)
-      .map((each) => each.getBoundingClientRect().left - from)
-    const margin = Math.min(...lefts.filter((each) => each >= 1))
+      .map((each) => [each.getBoundingClientRect().left - from, each])
+      .sort(([one], [other]) => one - other)
+    const [margin] = lefts.find(([left, each]) => left >= 1 && !isOverPage(each)) ?? []
     made.style.marginInline = !isWithin && margin < innerWidth / 4 ? `${margin}px` : ''
   }
   if (around) new ResizeObserver(measureMargin).observe(around)
