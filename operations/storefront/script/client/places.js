@@ -45,11 +45,13 @@ export function roomCss() {
 const ranks = new WeakMap()
 /** The elements that were placed and that are still in the page, as far as is known. */
 let placed = []
+/** Spots that the page did not have, with the page's product: a theme may load its price late. */
+const missing = new Map()
 
 let watch
 /**
- * Calls `onRedraw` after the theme has redrawn a part of the page; with true if something that was placed is gone. Only
- * the first call counts.
+ * Calls `onRedraw` after the theme has redrawn a part of the page; with true if something that was placed is gone, or
+ * can be placed only now. Only the first call counts.
  */
 export function watchRedraws(onRedraw) {
   if (watch) return
@@ -59,7 +61,9 @@ export function watchRedraws(onRedraw) {
     const before = placed.length
     // Forgets what is gone: a card that a filter removed is not missed again at each later change.
     placed = placed.filter((each) => each.isConnected)
-    onRedraw(placed.length < before)
+    onRedraw(
+      placed.length < before || [...missing].some(([name, productId]) => findSpot(root, name, productId)),
+    )
   }
   const isText = ({ nodeType }) => nodeType !== Node.ELEMENT_NODE
   const isOurs = ({ addedNodes, removedNodes }) =>
@@ -105,6 +109,7 @@ export async function placeAll(wanted, now, { api, bring, elements, quiet }) {
   // A card whose data is still to come is left for the pass that comes with it.
   const cards = findCards(now.productId, now.handles).filter(([, id]) => now.widgets.cards[id])
   const isSpotted = spotsOn(now.page)
+  missing.clear()
   await Promise.all(
     wanted.map(async (each) => {
       if (!each.floats && !isSpotted) return
@@ -214,7 +219,7 @@ function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const kept = createFixedPlace(name, asked)
   if (kept) return put(tag, kept, 'append', attributes, rank)
   const found = findPlace(root, name, productId)
-  if (!found) return
+  if (!found) return missing.set(name, productId)
   const made = putAt(found, tag, attributes, rank)
   if (name.startsWith('page-') && found.at.matches('main, #content-wrapper, main > *')) keepToContent(made)
   // Searches only within the gallery, which may load its pictures later.
