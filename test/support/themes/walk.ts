@@ -89,22 +89,51 @@ export const findCovered = (page: Page, selector: string, isScrolled = false): P
     return covered
   })()`)
 
-/** Ours in a picture's corner that lie over a badge of the theme. */
-export const hearts = `[...document.querySelectorAll('store-wishlist-button[placement=corner]')].flatMap((each) => {
+/** Hearts in a picture's corner that lie over a badge of the theme, or beyond the picture. */
+export const hearts = `[...document.querySelectorAll('main store-wishlist-button[placement=corner]')].flatMap((each) => {
   const one = each.getBoundingClientRect()
-  return [...document.querySelectorAll('main [class*="badge" i]')]
-    .filter((badge) => badge.innerText.trim() && !badge.closest('[data-store-spot]'))
-    .map((badge) => [badge, badge.getBoundingClientRect()])
-    .filter(([, two]) => one.left < two.right && two.left < one.right && one.top < two.bottom && two.top < one.bottom)
-    .map(([badge]) => badge.className)
+  const isOver = (two) => one.left < two.right && two.left < one.right && one.top < two.bottom && two.top < one.bottom
+  const isWithin = (two) => two.left <= one.left && two.top <= one.top && one.right <= two.right && one.bottom <= two.bottom
+  const boxes = (selector) => [...document.querySelectorAll('main ' + selector)]
+    .filter((other) => other.offsetHeight > 0 && !other.closest('[data-store-spot]'))
+    .map((other) => [other.className, other.getBoundingClientRect()])
+  return [
+    ...boxes('[class*="badge" i]:not(:has([class*="badge" i]))').filter(([, box]) => isOver(box)).map(([name]) => 'over ' + name),
+    ...(boxes('img').some(([, box]) => isWithin(box)) ? [] : ['beyond the picture']),
+  ]
 })`
 
-/** How far the stickers' frame is from the picture that it covers, in pixels; null while it is not drawn. */
+/** How far the stickers' frame is from the picture that it covers, at each side; null while it is not drawn. */
 export const stickerDistance = `(() => {
   const frame = document.querySelector('store-stickers:not([product-id])')?.shadowRoot?.querySelector('.over')
   if (!frame || getComputedStyle(frame).visibility !== 'visible') return null
-  const { left, top } = frame.getBoundingClientRect()
+  const one = frame.getBoundingClientRect()
   const all = [...document.querySelectorAll('main img')].filter((each) => each.offsetWidth > 150)
   return Math.round(Math.min(...all.map((each) => each.getBoundingClientRect())
-    .map((box) => Math.abs(box.left - left) + Math.abs(box.top - top))))
+    .map((two) => Math.max(...['left', 'top', 'right', 'bottom'].map((side) => Math.abs(one[side] - two[side]))))))
 })()`
+
+/** Stickers and labels of the product that lie over a visible badge or icon of the theme. */
+export const stickersOverBadges = `(() => {
+  const its = [...document.querySelectorAll('store-stickers, store-promotions[placement=label]')]
+    .flatMap((host) => [...(host.shadowRoot?.querySelectorAll('.sticker, .label') ?? [])])
+    .map((each) => [each.textContent, each.getBoundingClientRect()])
+    .filter(([, box]) => box.width > 0)
+  const badges = [...document.querySelectorAll('main :is([class*="badge" i], [class*="media-icon" i]):not(:has([class*="badge" i]))')]
+    .filter((each) => each.offsetHeight > 0 && each.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+    .map((each) => [each.className, each.getBoundingClientRect()])
+  return its.flatMap(([said, one]) => badges.flatMap(([name, two]) =>
+    one.left < two.right && two.left < one.right && one.top < two.bottom && two.top < one.bottom ? [said + ' over ' + name] : []))
+})()`
+
+/** Widths of the theme's picture column with and without our elements. */
+export const columnWidths = (page: Page, selector: string): Promise<number[]> =>
+  page.evaluate(`(() => {
+    const its = ${shown(selector)}
+    const ours = [...document.querySelectorAll('main *')].filter((each) => each.localName.startsWith('store-'))
+    const wide = its.offsetWidth
+    for (const each of ours) each.style.display = 'none'
+    const without = its.offsetWidth
+    for (const each of ours) each.style.display = ''
+    return [wide, without]
+  })()`)

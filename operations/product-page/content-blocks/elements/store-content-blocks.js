@@ -25,7 +25,7 @@ details { border-bottom: 1px solid #d1d5db; text-align: start; }
 details:last-of-type { border-bottom: 0; }
 summary { padding: 12px 0; min-height: 24px; cursor: pointer; font-weight: 600; }
 details .html { padding: 0 0 12px; }
-.wide { overflow-x: auto; }
+.wide { width: 0; min-width: 100%; overflow-x: auto; }
 .wide table { border-collapse: collapse; width: 100%; min-width: calc(var(--columns) * 96px); }
 .wide :is(th, td) { padding: 10px 8px; border-bottom: 1px solid #d1d5db; text-align: center; }
 .wide :is(th, td):first-child { text-align: start; }

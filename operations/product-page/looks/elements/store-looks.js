@@ -10,7 +10,7 @@ export default {
 :host { display: block; margin: 24px 0; }
 .looks { display: grid; gap: 24px; }
 .grid { grid-template-columns: repeat(auto-fill, minmax(min(320px, 100%), 1fr)); }
-.carousel { display: flex; overflow-x: auto; scroll-snap-type: x mandatory; padding-block-end: 8px; }
+.carousel { display: flex; width: 0; min-width: 100%; overflow-x: auto; scroll-snap-type: x mandatory; padding-block-end: 8px; }
 .carousel > * { flex: 0 0 min(420px, 90%); scroll-snap-align: start; }
 .picture { position: relative; }
 .picture { background: #f3f4f6; }

@@ -18,7 +18,8 @@ export default {
 :host { display: block; }
 section { margin: 16px 0; position: relative; }
 h2 { margin: 0 0 8px; font-size: 1.25em; min-height: 36px; padding-inline-end: 88px; }
-ul { display: flex; gap: 12px; margin: 0; padding: 4px; list-style: none; overflow-x: auto; scroll-snap-type: x mandatory;
+/* Its videos do not make a column of the theme wider, which a min-content width would. */
+ul { display: flex; gap: 12px; margin: 0; padding: 4px; list-style: none; width: 0; min-width: 100%; overflow-x: auto; scroll-snap-type: x mandatory;
   scroll-behavior: smooth; }
 li { flex: none; scroll-snap-align: start; min-width: 0; }
 .carousel li { width: min(220px, 62vw); }

@@ -38,6 +38,7 @@ const isShown = (settings, placement) => settings[settingNames[placement] ?? 'sh
 export default {
   css: `
 :host { display: block; overflow-wrap: anywhere; }
+:host([placement="cart"]) { padding-block-end: 12px; }
 p { margin: 4px 0; }
 .free::before { content: ''; display: inline-block; width: .6em; height: .6em; margin-inline-end: .4em; border-radius: 50%;
   background: var(--highlight); forced-color-adjust: none; }

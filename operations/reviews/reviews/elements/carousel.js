@@ -9,7 +9,8 @@ export const carouselTexts = {
 }
 
 export const carouselCss = `
-.track { display: flex; gap: 16px; margin: 0; padding: 3px; list-style: none; overflow-x: auto; scroll-snap-type: x mandatory;
+/* Its items do not make a column of the theme wider, which a min-content width would. */
+.track { display: flex; gap: 16px; margin: 0; padding: 3px; list-style: none; width: 0; min-width: 100%; overflow-x: auto; scroll-snap-type: x mandatory;
   overscroll-behavior-x: contain; scrollbar-width: none; }
 .track > li { flex: 0 0 max(calc((100% - (var(--per-view) - 1) * 16px) / var(--per-view)), min(100%, 260px)); min-width: 0;
   scroll-snap-align: start; }

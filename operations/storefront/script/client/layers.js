@@ -76,11 +76,15 @@ function clearHeader() {
   }
 }
 
-/** Whether it is a bar of the theme at the window's bottom: a button to buy (Horizon), or a note about cookies. */
+/**
+ * Whether it is a bar of the theme at the window's bottom: a button to buy (Horizon), or a note about cookies. Not a box
+ * that sticks at the top, such as Horizon's totals of a cart, while it passes the window's bottom.
+ */
 function isBar(each) {
   const { width, height, bottom } = each.getBoundingClientRect()
   if (width < innerWidth / 3 || height > innerHeight / 3 || bottom < innerHeight - 48) return false
-  return /fixed|sticky/.test(getComputedStyle(each).position)
+  const { position, bottom: edge } = getComputedStyle(each)
+  return position === 'fixed' || (position === 'sticky' && edge !== 'auto' && bottom <= innerHeight + 1)
 }
 
 /** Publishes the height of the theme's bar at the window's bottom, so that ours are placed above it. */

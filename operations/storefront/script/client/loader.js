@@ -206,7 +206,7 @@ async function load(mine) {
   Object.assign(api, now)
 }
 
-/** Places elements again after the theme has redrawn a part of the page. `isDisturbed`: something placed is gone. */
+/** Places elements again after the theme has redrawn a part of the page. `isDisturbed`: something must be placed. */
 async function onRedraw(isDisturbed) {
   const mine = turn
   const before = now

@@ -2,7 +2,7 @@
 
 import { hide } from './appear.js'
 import { createFixedPlace } from './floats.js'
-import { findCards, findGallery, findSpot, idOfCard } from './spots.js'
+import { findCards, findGallery, findSpot, idOfCard, isOverPage } from './spots.js'
 
 const root = document.documentElement
 const find = (root, selector) => Element.prototype.querySelector.call(root, selector)
@@ -14,11 +14,13 @@ const spotsOn = (page) =>
 const ranks = new WeakMap()
 /** The elements that were placed and that are still in the page, as far as is known. */
 let placed = []
+/** Spots that the page did not have, with the page's product: a theme may load its price late. */
+const missing = new Map()
 
 let watch
 /**
- * Calls `onRedraw` after the theme has redrawn a part of the page; with true if something that was placed is gone. Only
- * the first call counts.
+ * Calls `onRedraw` after the theme has redrawn a part of the page; with true if something that was placed is gone, or
+ * can be placed only now. Only the first call counts.
  */
 export function watchRedraws(onRedraw) {
   if (watch) return
@@ -28,7 +30,9 @@ export function watchRedraws(onRedraw) {
     const before = placed.length
     // Forgets what is gone: a card that a filter removed is not missed again at each later change.
     placed = placed.filter((each) => each.isConnected)
-    onRedraw(placed.length < before)
+    onRedraw(
+      placed.length < before || [...missing].some(([name, productId]) => findSpot(root, name, productId)),
+    )
   }
   const isText = ({ nodeType }) => nodeType !== Node.ELEMENT_NODE
   const isOurs = ({ addedNodes, removedNodes }) =>
@@ -75,6 +79,7 @@ export async function placeAll(wanted, now, { api, bring, elements, quiet }) {
   // A card whose data is still to come is left for the pass that comes with it.
   const cards = findCards(now.productId, now.handles).filter(([, id]) => now.widgets.cards[id])
   const isSpotted = spotsOn(now.page)
+  missing.clear()
   await Promise.all(
     wanted.map(async (each) => {
       if (!each.floats && !isSpotted) return
@@ -125,8 +130,10 @@ function measureBadge(made, within) {
   if (!around || within === document.body) return 0
   const { top, left, right } = around.getBoundingClientRect()
   const isRtl = getComputedStyle(around).direction === 'rtl'
-  const bottoms = [...within.querySelectorAll('[class*="badge" i]')]
-    .filter((each) => each.innerText?.trim())
+  const badges = '[class*="badge" i]'
+  // Not what surrounds them, which may be as large as the picture.
+  const bottoms = [...within.querySelectorAll(badges)]
+    .filter((each) => each.innerText?.trim() && !each.querySelector(badges))
     .map((each) => each.getBoundingClientRect())
     .filter((box) => box.top < top + wishSize && box.bottom > top)
     .filter((box) => (isRtl ? box.left < left + wishSize : box.right > right - wishSize))
@@ -165,8 +172,9 @@ function keepToContent(made) {
     const isWithin = from + Number.parseFloat(getComputedStyle(around).paddingLeft) >= 1
     const lefts = [...around.querySelectorAll('h1, h2, h3, img')]
       .filter((each) => each.offsetHeight > 0)
-      .map((each) => each.getBoundingClientRect().left - from)
-    const margin = Math.min(...lefts.filter((each) => each >= 1))
+      .map((each) => [each.getBoundingClientRect().left - from, each])
+      .sort(([one], [other]) => one - other)
+    const [margin] = lefts.find(([left, each]) => left >= 1 && !isOverPage(each)) ?? []
     made.style.marginInline = !isWithin && margin < innerWidth / 4 ? `${margin}px` : ''
   }
   if (around) new ResizeObserver(measureMargin).observe(around)
@@ -181,7 +189,7 @@ function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const kept = createFixedPlace(name, asked)
   if (kept) return put(tag, kept, 'append', attributes, rank)
   const found = findPlace(root, name, productId)
-  if (!found) return
+  if (!found) return missing.set(name, productId)
   const made = putAt(found, tag, attributes, rank)
   if (name.startsWith('page-') && found.at.matches('main, #content-wrapper, main > *')) keepToContent(made)
   // Searches only within the gallery, which may load its pictures later.

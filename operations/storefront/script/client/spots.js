@@ -88,6 +88,7 @@ const spots = {
       ...['.cart-container', 'form[action$="/cart"]', '.js-ajax-cart-panel', 'main .cart'],
     ],
     side: 'before',
+    isInColumn: true,
   },
   'card-image': {
     in: [
@@ -123,7 +124,7 @@ const listIn = (root, selector) => [...querySelectorAll.call(root, selector)]
 export const isShown = (each) =>
   each.checkVisibility?.({ visibilityProperty: true }) !== false && each.offsetHeight > 0
 /** Inside what lies over the page: a dialog, a drawer, or a sticky bar with a second price and button. */
-function isOverPage(each) {
+export function isOverPage(each) {
   if (each.closest('dialog, [role="dialog"]')) return true
   for (let box = each; box && box !== document.body; box = box.parentElement) {
     if (getComputedStyle(box).position === 'fixed') return true
@@ -191,7 +192,8 @@ export function findSpot(root, name, productId) {
     spot.isInColumn &&
     !/^(img|picture)$/.test(outer.localName) &&
     (hasColumns(outer.parentElement) || getComputedStyle(outer).float !== 'none')
-  return { at: outer, side: isColumn ? 'append' : side }
+  if (!isColumn) return { at: outer, side }
+  return { at: outer, side: side === 'before' ? 'prepend' : 'append' }
 }
 
 const pictures = 'img, picture, video, .placeholder-svg'

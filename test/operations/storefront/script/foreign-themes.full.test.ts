@@ -14,7 +14,10 @@ const { app, url } = await servedApp()
 
 const picture = '<img src="https://cdn.example.com/a.png" width="300" height="200" alt="">'
 
-async function themed(css: string, gallery = picture): Promise<{ page: Page; faults: string[] }> {
+async function themed(
+  css: string,
+  gallery = picture,
+): Promise<{ page: Page; faults: string[]; asked: string[] }> {
   const shop = await connectedStore(app, { locale: 'en' })
   await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
   const actions = [{ type: 'link', label: 'Offers', target: '/offers' }]
@@ -25,7 +28,7 @@ async function themed(css: string, gallery = picture): Promise<{ page: Page; fau
   ]
   const guide = { name: 'Sizes', tables, linkText: 'Size guide' }
   expect((await shop.call(createGuide, { body: guide })).status).toBe(201)
-  const { page, faults } = await openPage()
+  const { page, faults, asked } = await openPage()
   await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
   await serveMedia(page)
   const html = `<!doctype html><html><head><title>Mug</title><link rel="icon" href="data:,"><style>${css}</style>
@@ -37,10 +40,59 @@ async function themed(css: string, gallery = picture): Promise<{ page: Page; fau
     ${'<p style="margin: 0"><a href="/more" style="display: block; height: 30px">More</a></p>'.repeat(60)}</main></body></html>`
   await page.goto(await foreignShop(() => ({ html })))
   await page.getByText('Free shipping').waitFor()
-  return { page, faults }
+  return { page, faults, asked }
 }
 
 describe.skipIf(!hasChromium)('a theme', () => {
+  test('that changes texts all the time, such as a countdown: nothing is placed or requested again; a redrawn part is placed again once', async () => {
+    const { page, faults, asked } = await themed('', `${picture}<p class="price">R$ 60</p>`)
+    const guide = page.locator('.product-form ~ store-size-guide, store-size-guide:has(~ .product-form)')
+    await guide.waitFor({ state: 'attached' })
+    await page.waitForTimeout(1000)
+    // A pass begins with a search for products that the theme has added.
+    await page.evaluate(`
+      window.passes = 0
+      const { querySelectorAll } = document
+      document.querySelectorAll = function (selector) {
+        if (selector === '[data-product-id]') passes += 1
+        return querySelectorAll.call(this, selector)
+      }
+      let left = 1000
+      setInterval(() => {
+        document.querySelector('.price').textContent = 'R$ ' + (left -= 1)
+        document.querySelector('#shop').append(' ' + left)
+      }, 30)
+    `)
+    const before = asked.length
+    const listRequests = () => asked.slice(before).filter((each) => !each.endsWith('/events'))
+    await page.waitForTimeout(900)
+    expect(await page.evaluate('passes')).toBe(0)
+    expect(listRequests()).toEqual([])
+
+    await page.evaluate(`document.querySelector('.tab').innerHTML = '<form class="product-form"></form>'`)
+    await guide.waitFor({ state: 'attached' })
+    await page.waitForTimeout(900)
+    expect(await page.evaluate('passes')).toBe(1)
+    expect(await page.locator('store-size-guide').count()).toBe(1)
+    expect(listRequests()).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  test('that loads its product form late: what belongs to the form is placed then', async () => {
+    const { page, faults } = await themed(
+      '',
+      `${picture}<script>addEventListener('DOMContentLoaded', () => {
+      document.querySelector('.product-form').remove()
+    })</script>`,
+    )
+    await page.waitForTimeout(1000)
+    expect(await page.locator('store-size-guide').count()).toBe(0)
+    await page.evaluate(`document.querySelector('.tab').innerHTML = '<form class="product-form"></form>'`)
+    await page.locator('.tab store-size-guide, store-size-guide:has(~ .tab)').waitFor({ state: 'attached' })
+    expect(await page.locator('store-size-guide').count()).toBe(1)
+    expect(faults).toEqual([])
+  })
+
   test('that sets height, width and float of all boxes: a bar is as high as its text, and as wide as the page', async () => {
     const { page, faults } = await themed(
       'html, body, body > div { height: 100%; margin: 0 } body > div { float: left; padding: 30px; max-width: 960px }',

@@ -12,6 +12,7 @@ import { connectedStore } from '#test/support/platform'
 import { eachLater } from '#test/support/test-clock'
 import { hasThemes, openThemeShop, type ThemeName, themeNames } from '#test/support/themes/shop'
 import {
+  columnWidths,
   findCovered,
   hearts,
   productWidgets,
@@ -20,6 +21,7 @@ import {
   seeAll,
   shown,
   stickerDistance,
+  stickersOverBadges,
   topOf,
 } from '#test/support/themes/walk'
 
@@ -54,6 +56,7 @@ async function visitTheme(name: ThemeName, width: number, path: string) {
       <script async src="${url}/storefront/${shop!.publicId}/loader.js" data-page="${pages[template] ?? 'other'}"
         ${product ? `data-product-id="${product.id}"` : ''}></script>
       <script type="application/json" data-storefront-cart>${JSON.stringify(cart)}</script>
+      ${product ? `<script type="application/json" data-storefront-product>${JSON.stringify(product)}</script>` : ''}
       <script>${themeScript}</script>`,
   )
   whenFileEnds(theme.close)
@@ -87,6 +90,8 @@ const selectors = {
     buy: '.product-form [name="add"]',
     variant: 'variant-selects input[type=radio]',
     header: '.shopify-section-group-header-group',
+    gallery: '.product__media-wrapper',
+    items: '#main-cart-items',
     cart: 'cart-drawer .drawer__inner',
     search: ['.header__search summary', '.search-modal'],
     menu: ['header-drawer summary', '#menu-drawer'],
@@ -97,6 +102,8 @@ const selectors = {
     buy: 'product-form-component [type="submit"]',
     variant: 'variant-picker input[type=radio]',
     header: '#header-component',
+    gallery: '.product-information__media',
+    items: '.cart-items__wrapper',
     cart: 'dialog.theme-drawer__dialog[open]',
     search: ['.search-action button', '#search-modal dialog[open]'],
     menu: ['#Details-menu-drawer-container summary', '#Details-menu-drawer-container'],
@@ -131,9 +138,12 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
       expect(find('store-size-guide').top).toBeLessThan(buy)
       expect(find('store-bundles').top).toBeGreaterThan(buy)
 
+      const featured = page.locator('store-featured-price:not([product-id])')
+      await featured.getByText('R$ 108,00 no Pix').waitFor()
       await page.evaluate(`document.querySelectorAll(${JSON.stringify(theme.variant)})[1].click()`)
       await page.waitForURL('**/*variant=2002')
       await page.getByText('R$ 60.00').first().waitFor()
+      await featured.getByText('R$ 54,00 no Pix').waitFor()
       await page.evaluate(seeAll)
       const after = await readPlaces(page)
       expect(after.map((each) => each.name)).toEqual(names)
@@ -143,14 +153,16 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
       if (isInner) expect(await page.evaluate('document.documentElement.scrollHeight')).toBe(900)
       expect((await findViolations(page)).filter((each) => each.includes('store-'))).toEqual([])
 
+      expect(await page.evaluate(stickersOverBadges)).toEqual([])
+      const [withOurs, without] = await columnWidths(page, theme.gallery)
+      expect(withOurs).toBe(without)
       await page.mouse.move(200, 400)
       await page.mouse.wheel(0, 500)
-      // At the picture's edge, or at that of a row of pictures with its padding.
-      await expect.poll(() => page.evaluate(stickerDistance)).toBeLessThan(32)
+      await expect.poll(() => page.evaluate(stickerDistance)).toBeLessThan(2)
       expect([faults, missing]).toEqual([[], []])
       // The header of Dawn throws if the restored page scrolls before the theme's scripts are there.
       await page.reload()
-      await expect.poll(() => page.evaluate(stickerDistance), { timeout: 10_000 }).toBeLessThan(32)
+      await expect.poll(() => page.evaluate(stickerDistance), { timeout: 10_000 }).toBeLessThan(2)
     },
   )
 
@@ -190,6 +202,47 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
   )
 
   test.each(cases)(
+    '%s, %i px: in a cart our elements are above its items, as wide as these, and the strip is at the bottom',
+    async (name, width) => {
+      const { page, faults, missing, origin } = await visitTheme(name, width, '/products/caneca')
+      const add = `fetch('/cart/add.js', {
+        method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ id: '2001', quantity: 1 }),
+      })`
+      await page.evaluate(add)
+      await page.goto(`${origin}/cart`)
+      const tags = [
+        'store-cart-gifts',
+        'store-promotions[placement=cart]',
+        'store-installments[placement=cart]',
+      ]
+      for (const tag of tags) await page.locator(tag).waitFor()
+      const box = (selector: string) =>
+        page.evaluate<[number, number, number]>(`(() => {
+          const { left, right, bottom, top } = ${shown(selector)}.getBoundingClientRect()
+          return [left, right, ${selector.startsWith('store-')} ? bottom : top].map(Math.round)
+        })()`)
+      await expect
+        .poll(async () => {
+          const [left, right, top] = await box(selectors[name].items)
+          const ours = await Promise.all(tags.map(box))
+          return ours.every(([from, to, bottom]) => from === left && to === right && bottom <= top)
+        })
+        .toBe(true)
+      // Neither theme has a bar at the bottom of a cart: its totals scroll past.
+      await page.evaluate(add)
+      await page.reload()
+      await page.locator('store-action-bar').waitFor()
+      for (let n = 0; n < 4; n += 1) {
+        await page.waitForTimeout(700)
+        const strip = shown('[data-store-spot=edge-bottom-sticky]')
+        expect(await page.evaluate(`${strip}.getBoundingClientRect().bottom - innerHeight`)).toBe(0)
+        await page.mouse.wheel(0, 60)
+      }
+      expect([faults, missing]).toEqual([[], []])
+    },
+  )
+
+  test.each(cases)(
     '%s, %i px: nothing of its header, drawers, dialogs and sticky bar is under what floats',
     async (name, width) => {
       const { page, faults, missing, origin } = await visitTheme(name, width, '/products/caneca')
@@ -224,8 +277,14 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
       await walkLayer(theme.search[0], theme.search[1])
       if (width === 390) await walkLayer(theme.menu[0], theme.menu[1], true)
       await walkLayer(theme.buy, theme.cart)
-      if (name === 'horizon' && width === 1280) {
-        await page.mouse.wheel(0, 1200)
+      // Dawn has no such bar.
+      if (name === 'horizon') {
+        const bar = page.locator('.sticky-add-to-cart__bar[data-stuck=true]')
+        await page.evaluate(`document.querySelector('main').scrollIntoView({ behavior: 'instant' })`)
+        while ((await bar.count()) === 0) {
+          await page.mouse.wheel(0, 300)
+          await page.waitForTimeout(300)
+        }
         await expect.poll(() => findCovered(page, '.sticky-add-to-cart__bar')).toEqual([])
       }
 
