@@ -38,7 +38,7 @@ function appearTogether() {
   for (const start of listSlides(before, around, hosts)) start()
 }
 
-/** What surrounds the elements: only children of it can move when they appear. */
+/** All boxes around the elements: only their children can move when elements appear. */
 function listAround(hosts) {
   const found = new Set()
   for (const host of hosts)
@@ -72,7 +72,7 @@ function listSlides(before, around, hosts) {
     if (around.has(box) || hasNoBox(box) || (isMoved && !slides))
       for (const child of box.children) walk(child, move, slides ? move : slid)
   }
-  for (const each of before.size > 0 ? document.documentElement.children : []) walk(each, still, still)
+  if (before.size > 0) for (const each of document.documentElement.children) walk(each, still, still)
   return found
 }
 

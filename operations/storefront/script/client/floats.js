@@ -197,9 +197,12 @@ function cornerFor(block, inline, asked) {
       if (!corners.has(corner)) return
       // All at once: an observer before this one may have hidden a bubble.
       const { width, height } = corner.getBoundingClientRect()
+      const own = corners.get(corner)
       const flowing = isNarrow && !isPassing ? listTemporary(corner).filter((part) => part.isFlowing) : []
       const temporary = flowing.reduce((sum, part) => sum + part.height, 0)
-      corners.get(corner).size = { width, height, temporary }
+      // A dialog that the shopper opened moves no other corner, which would take a strip's room away.
+      const isOpen = flowing.some((part) => part.isAsked)
+      own.size = { width: (isOpen && own.size.width) || width, height, temporary }
       layOut()
     }).observe(corner)
   }
