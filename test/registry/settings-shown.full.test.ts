@@ -36,10 +36,10 @@ const showing = new Set(
 /** Paths of writes that save no setting, each with the reason. */
 const otherWrites: [path: RegExp, reason: string][] = [
   [/\/upload-|-upload-url$|\/header-media$/, 'A link to upload a file'],
-  [/\/send-|\/dispatches\//, 'Messages that are sent or not'],
+  [/\/send-|\/dispatches\//, 'Sends messages, or stops them'],
   [/^\/messaging\/templates|^\/officialapi/, 'Messages to people and their connection'],
   [/^\/contact-form\/submissions/, 'What shoppers sent'],
-  [/\/bulk-moderate$/, 'Many reviews, which are walked one by one'],
+  [/\/bulk-moderate$/, 'Moderates many reviews; one is walked'],
 ]
 const writes = operations.filter(
   ({ file, spec }) =>
@@ -168,7 +168,7 @@ describe('a changed setting shows on the next view', () => {
     const types = new Set<string>()
     for (const names of await allNamesOf(operation)) {
       const state = await readState(operation, names)
-      // Each type of content block has a design of its own.
+      // Each type of content block has a design of its own; of anything else one is enough.
       const type = String(Object.keys((state.design as object) ?? {}))
       if (types.has(type)) continue
       types.add(type)
@@ -185,6 +185,7 @@ describe('a changed setting shows on the next view', () => {
       })
       expect(stale, 'listed as hidden').toEqual([])
     }
+    expect(fields.size).toBeGreaterThan(0)
     walked.set(id, fields.size)
   })
 

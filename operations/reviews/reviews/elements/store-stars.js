@@ -66,10 +66,10 @@ function ProductStars({ data, card, attribute, host, page, productId, shop, t })
     : h('span', { part: 'link' }, content)
 }
 
-/** Scrolls to the reviews element. Returns false if the page has none. */
+/** Scrolls to the reviews element. Returns false if the page has none, or it does not appear yet. */
 function scrollToReviews() {
   const reviews = document.querySelector('store-reviews')
-  if (!reviews) return false
+  if (!reviews?.getClientRects().length) return false
   const isReduced = matchMedia('(prefers-reduced-motion: reduce)').matches
   reviews.scrollIntoView({ behavior: isReduced ? 'auto' : 'smooth', block: 'start' })
   reviews.tabIndex = -1

@@ -1,78 +1,125 @@
-// Lets elements appear once they are drawn: many at once, and what they move slides to its new place. Browsers do not
-// count a slide as a layout shift.
+// Lets elements that place themselves appear once they are drawn: those of a short time together, and what they displace
+// slides to its new position. Browsers do not count a slide as a layout shift.
 
 import { isShown } from './spots.js'
 
-/** How long drawn elements wait for others, and how long a slide takes, in milliseconds. */
-const pause = 200
+/** How long a drawn element waits for others, in milliseconds. */
+const delay = 200
+/** How long a slide takes, in milliseconds. */
+const duration = 200
 
-/** Elements that are out of the flow of the page until they are drawn. */
-const hidden = new WeakSet()
-export function hide(host) {
-  hidden.add(host)
-  Object.assign(host.style, { position: 'absolute', visibility: 'hidden' })
+/** Drawn elements that wait. */
+const waiting = new Set()
+let dueAt = 0
+
+/**
+ * Lets an element with `data-undrawn` appear, now that it is drawn. One that takes no room appears at once, and so does one
+ * with an open dialog, which must get the focus.
+ */
+export function appear(host) {
+  if (!('undrawn' in host.dataset)) return
+  delete host.dataset.undrawn
+  host.style.marginBlockEnd = ''
+  const { display, position } = getComputedStyle(host)
+  const takesNoRoom = display === 'contents' || /absolute|fixed/.test(position)
+  if (takesNoRoom || host.shadowRoot.querySelector('dialog[open]')) return
+  // Not `position`: a change of it would end the browser's scroll anchoring.
+  host.style.display = 'none'
+  wait(host)
 }
 
-const drawn = new Set()
-/** Lets a drawn element appear, if it was hidden, together with others that are drawn within the pause. */
-export function appear(host) {
-  if (!hidden.delete(host)) return
-  if (drawn.size === 0) setTimeout(appearTogether, pause)
-  drawn.add(host)
+function wait(host) {
+  waiting.add(host)
+  // A script of the shop may have cleared the timer.
+  if (performance.now() < dueAt) return
+  dueAt = performance.now() + delay
+  setTimeout(appearTogether, delay)
 }
 
 const boxOf = (each) => each.getBoundingClientRect()
+// A method of the prototype, because a form may have a field named like a property.
+const childrenOf = (each) => [...Element.prototype.querySelectorAll.call(each, ':scope > *')]
 
 function appearTogether() {
-  const all = [...drawn]
-  // The browser itself keeps the page in place when it grows above the window, unless something slides.
-  const above = all.filter((host) => boxOf(host).bottom < 0)
-  const hosts = above.length > 0 ? above : all
-  for (const host of hosts) drawn.delete(host)
-  if (drawn.size > 0) setTimeout(appearTogether, pause)
-  const isStill = above.length > 0 || matchMedia('(prefers-reduced-motion: reduce)').matches
-  const around = isStill ? new Set() : listAround(hosts)
-  const before = new Map([...around].flatMap(listBoxes).map((each) => [each, boxOf(each)]))
-  for (const { style } of hosts) Object.assign(style, { position: '', visibility: '' })
-  // Measures all before the first slide, because a measurement after each would force a layout each time.
-  for (const start of listSlides(before, around, hosts)) start()
+  const hosts = [...waiting]
+  waiting.clear()
+  dueAt = 0
+  const ancestors = listAncestors(hosts)
+  let before = []
+  try {
+    before = [...ancestors].flatMap(measureChildren)
+  } finally {
+    for (const { style } of hosts) style.display = ''
+  }
+  const tops = hosts.map((host) => boxOf(host).top)
+  // The browser keeps the page in place when it grows above the window, but not while something slides.
+  if (tops.some((top) => top < 0)) {
+    for (const [at, host] of hosts.entries()) {
+      if (tops[at] < 0) continue
+      host.style.display = 'none'
+      wait(host)
+    }
+  } else if (
+    tops.some((top) => top < innerHeight) &&
+    !matchMedia('(prefers-reduced-motion: reduce)').matches
+  ) {
+    // Measures all before the first slide, because a measurement after each would force a layout each time.
+    for (const start of listSlides(new Map(before), ancestors, new Set(hosts))) start()
+  }
 }
 
-/** All boxes around the elements: only their children can move when elements appear. */
-function listAround(hosts) {
+/** Ancestors of the elements: only their children can be displaced. */
+function listAncestors(hosts) {
   const found = new Set()
   for (const host of hosts)
     for (let box = host.parentElement; box && !found.has(box); box = box.parentElement) found.add(box)
   return found
 }
 
-const hasNoBox = (each) => getComputedStyle(each).display === 'contents'
-const listBoxes = (parent) =>
-  [...parent.children].flatMap((each) => (hasNoBox(each) ? listBoxes(each) : [each]))
+const hasNoBox = (each, { width, height }) =>
+  width + height === 0 && getComputedStyle(each).display === 'contents'
+/** The children and their boxes; of a child without a box, its children. */
+const measureChildren = (parent) =>
+  childrenOf(parent).flatMap((each) => {
+    const box = boxOf(each)
+    return hasNoBox(each, box) ? measureChildren(each) : [[each, box]]
+  })
 
 /**
- * Functions that each let one box slide from where it was `before`. A box slides with its children; one that holds
- * something fixed does not slide, but its children do.
+ * Returns functions that each start the slide of one element from where it was `before`. An element slides with all that
+ * is in it. One that contains something pinned does not slide, but its children do.
  */
-function listSlides(before, around, hosts) {
+function listSlides(before, ancestors, hosts) {
   const found = []
-  const still = { x: 0, y: 0 }
-  /** `moved`: how far the parent moved; `slid`: how far it slides. */
-  const walk = (box, moved, slid) => {
-    const now = boxOf(box)
-    const was = before.get(box)
+  let pinned = null
+  const getPinned = () => {
+    pinned ??= listPinned()
+    return pinned
+  }
+  const holdsPinned = (each) =>
+    [...getPinned()].some(([one, around]) => each.contains(one) && !(around && each.contains(around)))
+  /** `moved`: how far the parent was displaced; `slid`: how far ancestors slide. */
+  const walk = (each, moved, slid) => {
+    if (hosts.has(each)) return
+    const now = boxOf(each)
+    const was = before.get(each)
     const move = was ? { x: was.x - now.x, y: was.y - now.y } : moved
     const [x, y] = [move.x - slid.x, move.y - slid.y]
     const isMoved = Math.abs(x) + Math.abs(y) >= 1 && isInWindow(now, move.y)
-    if (hosts.includes(box) || (isMoved && getComputedStyle(box).position === 'fixed')) return
-    const slides = isMoved && !hasNoBox(box) && !holdsFixed(box)
-    const frames = { translate: [`${x}px ${y}px`, '0 0'] }
-    if (slides)
-      found.push(() => box.animate(frames, { duration: pause, easing: 'ease-out', composite: 'add' }))
-    if (around.has(box) || hasNoBox(box) || (isMoved && !slides))
-      for (const child of box.children) walk(child, move, slides ? move : slid)
+    if (isMoved && (getComputedStyle(each).position === 'fixed' || (!was && getPinned().has(each)))) return
+    const isBoxless = hasNoBox(each, now)
+    const slides = isMoved && !isBoxless && !holdsPinned(each)
+    if (slides) {
+      const frames = { translate: [`${x}px ${y}px`, '0 0'] }
+      found.push(() =>
+        Element.prototype.animate.call(each, frames, { duration, easing: 'ease-out', composite: 'add' }),
+      )
+    }
+    if (ancestors.has(each) || isBoxless || (isMoved && !slides))
+      for (const child of childrenOf(each)) walk(child, move, slides ? move : slid)
   }
-  if (before.size > 0) for (const each of document.documentElement.children) walk(each, still, still)
+  const nowhere = { x: 0, y: 0 }
+  for (const each of childrenOf(document.documentElement)) walk(each, nowhere, nowhere)
   return found
 }
 
@@ -80,8 +127,20 @@ function listSlides(before, around, hosts) {
 const isInWindow = ({ top, bottom }, y = 0) =>
   Math.max(bottom, bottom + y) > 0 && Math.min(top, top + y) < innerHeight
 
-/** Whether something visible in a box is placed relative to the window: a slide of the box would move it. */
-const holdsFixed = (box) =>
-  [...box.getElementsByTagName('*')].some(
-    (each) => getComputedStyle(each).position === 'fixed' && isShown(each) && isInWindow(boxOf(each)),
-  )
+/**
+ * Visible elements that a slide of an ancestor would wrongly take along, each with the ancestor that it is positioned in,
+ * if that is known: fixed and absolute ones, and sticky ones that stick now.
+ */
+function listPinned() {
+  const found = new Map()
+  for (const each of document.body.getElementsByTagName('*')) {
+    const { position, top, bottom } = getComputedStyle(each)
+    if (/static|relative/.test(position) || !isShown(each)) continue
+    const box = boxOf(each)
+    if (!isInWindow(box)) continue
+    const gaps = [box.top - Number.parseFloat(top), innerHeight - box.bottom - Number.parseFloat(bottom)]
+    if (position === 'sticky' && !gaps.some((gap) => Math.abs(gap) < 1)) continue
+    found.set(each, position === 'absolute' ? each.offsetParent : null)
+  }
+  return found
+}

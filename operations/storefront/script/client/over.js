@@ -56,7 +56,7 @@ export function useOver(over, host, isWanted) {
     let stop = () => {}
     const look = () => {
       const picture = findPicture(host)
-      if (!picture) return
+      if (!picture) return over.current?.style.removeProperty('visibility')
       if (picture !== seen) {
         seen = picture
         for (const each of [picture, picture.parentElement]) if (each !== document.body) watch.observe(each)
@@ -98,11 +98,13 @@ function scheduleMove(over, picture, host) {
   if (!over) return
   if (due.size === 0) {
     requestAnimationFrame(() => {
-      const wanted = [...due].map(([each, its]) => [
+      // A theme may have replaced a picture since.
+      const all = [...due].filter(([, { picture, host }]) => picture.isConnected && host.isConnected)
+      due.clear()
+      const wanted = all.map(([each, its]) => [
         each.style,
         { ...measureOffset(each, its.picture), ...measureBadges(its) },
       ])
-      due.clear()
       for (const [style, sides] of wanted) {
         for (const [key, value] of Object.entries(sides)) {
           const before = Number.parseFloat(style.getPropertyValue(key))
@@ -122,11 +124,11 @@ const badges = '[class*="badge" i], [class*="media-icon" i]'
  */
 function measureBadges({ picture, host }) {
   let around = picture.parentElement
-  while (!around.contains(host)) around = around.parentElement
+  while (around && !around.contains(host)) around = around.parentElement
   const { left, right, top, bottom } = picture.getBoundingClientRect()
   const isRtl = getComputedStyle(host).direction === 'rtl'
   const sides = { '--top-left': 0, '--top-right': 0, '--bottom-left': 0, '--bottom-right': 0 }
-  for (const each of around.querySelectorAll(badges)) {
+  for (const each of around?.querySelectorAll(badges) ?? []) {
     const its = each.getBoundingClientRect()
     const [x, y] = [(its.left + its.right) / 2, (its.top + its.bottom) / 2]
     const isThere = x > left && x < right && y > top && y < bottom && its.height < (bottom - top) / 3

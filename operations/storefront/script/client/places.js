@@ -1,8 +1,7 @@
 // Places the elements that a theme did not place: at the theme's marks (`data-store-spot`), or at spots of known themes.
 
-import { hide } from './appear.js'
 import { createFixedPlace } from './floats.js'
-import { findCards, findGallery, findSpot, idOfCard, isOverPage } from './spots.js'
+import { findCards, findGallery, findSpot, idOfCard, isOverPage, isShown } from './spots.js'
 
 const root = document.documentElement
 const find = (root, selector) => Element.prototype.querySelector.call(root, selector)
@@ -59,7 +58,8 @@ function put(tag, at, side, attributes, rank) {
   if (spot.startsWith('corner')) made.style.pointerEvents = 'auto'
   // An element that floats is not printed (`elements.js`).
   if (/^(corner|edge.*-(sticky|fixed))/.test(spot)) made.dataset.floats = ''
-  if (!/^corner|-fixed$/.test(spot) && at !== document.body) hide(made)
+  // Appears together with others (`appear.js`).
+  if (!/^corner|-fixed$/.test(spot) && at !== document.body) made.dataset.undrawn = ''
   const there = (ranks.get(at) ?? []).filter((each) => each.made.isConnected)
   const beside = there.filter((each) => each.side === side)
   const next = beside.find((each) => each.rank > rank)
@@ -133,9 +133,9 @@ function measureBadge(made, within) {
   const badges = '[class*="badge" i]'
   // Not what surrounds them, which may be as large as the picture.
   const bottoms = [...within.querySelectorAll(badges)]
-    .filter((each) => each.innerText?.trim() && !each.querySelector(badges))
+    .filter((each) => isShown(each) && each.innerText?.trim() && !each.querySelector(badges))
     .map((each) => each.getBoundingClientRect())
-    .filter((box) => box.top < top + wishSize && box.bottom > top)
+    .filter((box) => box.top < top + wishSize && box.bottom > top && box.left < right && box.right > left)
     .filter((box) => (isRtl ? box.left < left + wishSize : box.right > right - wishSize))
     .map((box) => box.bottom - top)
   return Math.max(0, ...bottoms)
@@ -154,13 +154,16 @@ function findPlace(within, name, productId) {
   const found = findSpot(within, name, productId)
   if (!found) return null
   const parent = /pend$/.test(found.side) ? found.at : found.at.parentElement
-  const { display, flexDirection } = getComputedStyle(parent)
-  return { ...found, isInColumn: /flex/.test(display) && flexDirection.startsWith('column') }
+  const { display, flexDirection, rowGap } = getComputedStyle(parent)
+  const isInColumn = /flex/.test(display) && flexDirection.startsWith('column')
+  return { ...found, isInColumn, gap: (isInColumn && Number.parseFloat(rowGap)) || 0 }
 }
 
-function putAt({ at, side, isInColumn }, tag, attributes, rank) {
+function putAt({ at, side, isInColumn, gap }, tag, attributes, rank) {
   const made = put(tag, at, side, attributes, rank)
   if (isInColumn) made.style.alignSelf = 'stretch'
+  // Until it is drawn, it adds no gap (`appear.js`).
+  if (gap) made.style.marginBlockEnd = `${-gap}px`
   return made
 }
 
@@ -168,6 +171,7 @@ function putAt({ at, side, isInColumn }, tag, attributes, rank) {
 function keepToContent(made) {
   const around = made.closest('main, #content-wrapper')
   const measureMargin = () => {
+    if (!made.isConnected) return watch.disconnect()
     const from = around.getBoundingClientRect().left
     const isWithin = from + Number.parseFloat(getComputedStyle(around).paddingLeft) >= 1
     const lefts = [...around.querySelectorAll('h1, h2, h3, img')]
@@ -177,7 +181,8 @@ function keepToContent(made) {
     const [margin] = lefts.find(([left, each]) => left >= 1 && !isOverPage(each)) ?? []
     made.style.marginInline = !isWithin && margin < innerWidth / 4 ? `${margin}px` : ''
   }
-  if (around) new ResizeObserver(measureMargin).observe(around)
+  const watch = new ResizeObserver(measureMargin)
+  if (around) watch.observe(around)
 }
 
 function placeOnPage(tag, name, attributes, asked, rank, productId) {

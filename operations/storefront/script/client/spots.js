@@ -117,9 +117,8 @@ const spots = {
   },
 }
 
-const { querySelector, querySelectorAll } = Element.prototype
-const find = (root, selector) => querySelector.call(root, selector)
-const listIn = (root, selector) => [...querySelectorAll.call(root, selector)]
+const find = (root, selector) => Element.prototype.querySelector.call(root, selector)
+const listIn = (root, selector) => [...Element.prototype.querySelectorAll.call(root, selector)]
 
 export const isShown = (each) =>
   each.checkVisibility?.({ visibilityProperty: true }) !== false && each.offsetHeight > 0

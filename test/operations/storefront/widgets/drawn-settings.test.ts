@@ -41,7 +41,7 @@ function readModuleText(path: string, seen = new Set<string>()): string {
   if (seen.has(path) || ['elements.js', 'hooks.js', 'preact.js'].includes(basename(path))) return ''
   seen.add(path)
   const text = readFileSync(path, 'utf8')
-  const others = [...text.matchAll(/\bfrom\s*'(\.\.?\/[^']+)'/g)]
+  const others = [...text.matchAll(/\b(?:from\s*|import\()'(\.\.?\/[^']+)'/g)]
   return text + others.map(([, other]) => readModuleText(join(path, '..', other!), seen)).join('')
 }
 
