@@ -137,7 +137,8 @@ function listPinned() {
     const { position, top, bottom } = getComputedStyle(each)
     if (/static|relative/.test(position) || !isShown(each)) continue
     const box = boxOf(each)
-    if (!isInWindow(box)) continue
+    // A text for screen readers alone is a pixel large.
+    if (box.width * box.height < 4 || !isInWindow(box)) continue
     const gaps = [box.top - Number.parseFloat(top), innerHeight - box.bottom - Number.parseFloat(bottom)]
     if (position === 'sticky' && !gaps.some((gap) => Math.abs(gap) < 1)) continue
     found.set(each, position === 'absolute' ? each.offsetParent : null)
