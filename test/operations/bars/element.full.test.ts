@@ -18,11 +18,14 @@ test.skipIf(!hasChromium)('announcements rotate without shifting the page', asyn
   await bar.getByText('Oi').waitFor()
   // Hidden announcements are not focusable.
   expect(await bar.getByRole('link').count()).toBe(0)
-  const before = (await page.locator('header').boundingBox())!.y
+  const readTop = async () => (await page.locator('header').boundingBox())!.y
+  // The bar has slid it down.
+  await expect.poll(async () => (await readTop()) - (await bar.boundingBox())!.height).toBe(0)
+  const before = await readTop()
   const link = bar.getByRole('link', { name: long })
   await link.waitFor()
   expect(await link.getAttribute('class')).toContain('turned slide')
-  expect((await page.locator('header').boundingBox())!.y).toBe(before)
+  expect(await readTop()).toBe(before)
   await expectAccessible(page)
   expect(faults).toEqual([])
 })
@@ -115,6 +118,7 @@ test.skipIf(!hasChromium)(
     const clock = page.locator('store-countdown-bar').locator('.clock')
     const shows = async (hours: number) => {
       await open()
+      await clock.waitFor()
       const shown = /(\d\d):(\d\d):(\d\d)/.exec(await clock.innerText())!
       const [, h, m, s] = shown.map(Number) as [number, number, number, number]
       expect(Math.abs(h * 3600 + m * 60 + s - hours * 3600)).toBeLessThan(60)

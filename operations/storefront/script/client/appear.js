@@ -51,16 +51,16 @@ function appearTogether() {
   } finally {
     for (const { style } of hosts) style.display = ''
   }
-  const tops = hosts.map((host) => boxOf(host).top)
+  const isAbove = (host) => boxOf(host).top < 0
+  const others = hosts.filter((host) => !isAbove(host))
   // The browser keeps the page in place when it grows above the window, but not while something slides.
-  if (tops.some((top) => top < 0)) {
-    for (const [at, host] of hosts.entries()) {
-      if (tops[at] < 0) continue
+  if (others.length < hosts.length) {
+    for (const host of others) {
       host.style.display = 'none'
       wait(host)
     }
   } else if (
-    tops.some((top) => top < innerHeight) &&
+    hosts.some((host) => boxOf(host).top < innerHeight) &&
     !matchMedia('(prefers-reduced-motion: reduce)').matches
   ) {
     // Measures all before the first slide, because a measurement after each would force a layout each time.

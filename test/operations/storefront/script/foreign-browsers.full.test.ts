@@ -61,15 +61,20 @@ describe.skipIf(!hasChromium)('a body', () => {
       const top = await boxOf('edge-top')
       expect([top.x, top.y, top.width]).toEqual([0, 0, width])
       expect(top.height).toBeLessThan(150)
+      // It slides there when its bar appears.
+      const readBottom = async () => {
+        const { x, y, height, width } = await boxOf('edge-bottom')
+        return [x, y + height, width]
+      }
+      await expect.poll(readBottom).toEqual([0, 720, width])
       const bottom = await boxOf('edge-bottom')
-      expect([bottom.x, bottom.y + bottom.height, bottom.width]).toEqual([0, 720, width])
       const { x, y, height } = (await chat.boundingBox())!
       expect(y).toBeGreaterThan(top.height)
       expect(y + height).toBeLessThanOrEqual(bottom.y)
       expect(x).toBeGreaterThan(width / 2)
       // Nothing of the theme is below a strip at the top.
-      const header = (await page.locator('header').boundingBox())!
-      expect(header.y).toBeGreaterThanOrEqual(top.height)
+      const readHeader = async () => (await page.locator('header').boundingBox())!.y
+      await expect.poll(readHeader).toBeGreaterThanOrEqual(top.height)
       const font = `getComputedStyle(document.querySelector('store-free-shipping-bar')).fontFamily`
       expect(await page.evaluate(font)).toBe('monospace')
       noFaults(faults)

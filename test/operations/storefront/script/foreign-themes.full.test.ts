@@ -98,6 +98,7 @@ describe.skipIf(!hasChromium)('a theme', () => {
       'html, body, body > div { height: 100%; margin: 0 } body > div { float: left; padding: 30px; max-width: 960px }',
     )
     const bar = page.locator('store-free-shipping-bar')
+    await bar.waitFor()
     const box = (await bar.boundingBox())!
     const strip = (await page.locator('[data-store-spot^=edge-top]').boundingBox())!
     expect([strip.x, strip.width, strip.height]).toEqual([0, 1280, box.height])
