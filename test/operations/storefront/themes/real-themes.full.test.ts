@@ -267,12 +267,17 @@ describe.skipIf(!shop)('the themes of ../shared/themes', () => {
         await expect.poll(() => readLayer(page)).toBe('-10')
         await expect.poll(() => findCovered(page, layer)).toEqual([])
         if (isToggled) await page.evaluate(`${shown(opener)}.click()`)
-        // Once more if the theme has not yet moved the focus into the layer.
+        // Once more if the theme has not yet moved the focus into the layer; not while it closes, which would leave
+        // Horizon's page locked.
         await expect
-          .poll(async () => {
-            if (!isToggled) await page.keyboard.press('Escape')
-            return readLayer(page)
-          })
+          .poll(
+            async () => {
+              const layer = await readLayer(page)
+              if (layer && !isToggled) await page.keyboard.press('Escape')
+              return layer
+            },
+            { interval: 1500 },
+          )
           .toBe('')
       }
       await walkLayer(theme.search[0], theme.search[1])
