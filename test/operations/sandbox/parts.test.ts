@@ -133,9 +133,9 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.getByText('The page acts as').waitFor()
     await page.getByRole('button', { name: 'Forget the key' }).click()
     await page.getByText('Without a key').waitFor()
-    expect(await page.evaluate(`JSON.stringify([{ ...sessionStorage }, { ...localStorage }])`)).not.toContain(
-      'mk_',
-    )
+    const readStored = () =>
+      page.evaluate<string>('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')
+    await expect.poll(readStored).not.toContain('mk_')
 
     await page.goto('about:blank')
     await page.goto(`${url}/sandbox#key=${shop.key}`)

@@ -162,6 +162,8 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const [mail] = await listSandboxMail(app.database.root as never, { to: 'bia@example.com' })
     const link = new URL(/https:\/\/\S+[?&]mk=[\w-]+/.exec(mail!.text)![0])
     const page = await demo.comeBack(`${link.pathname}${link.search}`)
+    // On a busy machine a click would miss a button that slides.
+    await page.emulateMedia({ reducedMotion: 'reduce' })
     const go = (path: string) => page.goto(`${url}/sandbox/shop/${shop.id}${path}`)
     const bundle = page.locator('store-bundles')
     await bundle.getByRole('button', { name: 'Adicionar tudo ao carrinho' }).click()
