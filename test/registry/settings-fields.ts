@@ -1,4 +1,4 @@
-/** The fields of an input, each with copies of the input in which that field has another value. */
+/** The fields that a save of settings takes, each with copies of its input in which that field has another value. */
 import type { JsonSchema } from '#runtime/documents/publish'
 import { picture, video } from '#test/support/demo-media'
 

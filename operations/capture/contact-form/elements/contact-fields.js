@@ -1,4 +1,4 @@
-// The fields of the contact form, and the answer after it is sent.
+// The contact form: its fields, consent and sending, and the answer after it is sent.
 
 import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Field, formTexts, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'

@@ -1,5 +1,6 @@
-// Lets elements that place themselves appear once they are drawn: those of a short time together, and what they displace
-// slides to its new position. Browsers do not count a slide as a layout shift.
+// Lets elements that place themselves appear: a drawn one (whose content is rendered) stays hidden for a moment, so that
+// those drawn meanwhile appear together, and what they displace slides to its new position. Browsers do not count a slide
+// as a layout shift. Elements that take no room appear at once.
 
 import { isShown } from './spots.js'
 
